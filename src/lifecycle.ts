@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import type { RequestListener, Server } from "node:http";
+import type { Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "../types/node-context.js";
 import type { ApiPlugin } from "../types/plugin.js";
@@ -37,6 +38,28 @@ interface ClosingServer {
   closed: Promise<unknown>;
 }
 
+/**
+ * Closes connections without a request. Before nodejs/node#63470, Node.js leaves those open on which nothing has come yet, such as browsers
+ * open beforehand.
+ */
+const createIdleClosing = () => {
+  const open = new WeakMap<Server, Set<Socket>>();
+  return {
+    watch: (server: Server): void => {
+      const sockets = new Set<Socket>();
+      open.set(server, sockets);
+      server.on("connection", (socket: Socket) => {
+        sockets.add(socket);
+        socket.once("close", () => sockets.delete(socket));
+      });
+    },
+    close: (server: Server): void => {
+      server.closeIdleConnections();
+      for (const socket of open.get(server) ?? []) if (socket.bytesRead === 0) socket.destroy();
+    },
+  };
+};
+
 const silence = (): void => undefined;
 
 /** Closes a server to new connections. By itself, `close` also ends connections whose replies have been written but are still being sent. */
@@ -49,6 +72,7 @@ const stopListening = (server: Server): void => {
 /** The servers that `listen` opened. */
 const createServers = ({ drained, streams, stopTimeout }: Pick<LifecycleNeeds, "drained" | "streams" | "stopTimeout">) => {
   const servers = new Set<Server>();
+  const idle = createIdleClosing();
 
   /** Closes the servers to new connections and lets go of them. */
   const close = (): ClosingServer[] => {
@@ -61,13 +85,14 @@ const createServers = ({ drained, streams, stopTimeout }: Pick<LifecycleNeeds, "
   /** Resolves when every request is answered and every response has been sent. */
   const finished = async (left: readonly ClosingServer[]): Promise<void> => {
     await drained();
-    left.forEach(({ server }) => server.closeIdleConnections());
+    left.forEach(({ server }) => idle.close(server));
     await Promise.all(left.map(({ closed }) => closed));
   };
 
   return {
     /** Resolves when what it listens for is started. One that a stop came before, or whose start fails, is closed again. */
     listen: async (server: Server, isStopped: () => boolean, start: () => Promise<void>): Promise<Server> => {
+      idle.watch(server);
       await once(server, "listening");
       if (isStopped()) return server.close();
       servers.add(server);
@@ -81,7 +106,7 @@ const createServers = ({ drained, streams, stopTimeout }: Pick<LifecycleNeeds, "
       return server;
     },
     /** Where nothing is started: no request is under way. */
-    closeIdle: (): void => close().forEach(({ server }) => server.closeIdleConnections()),
+    closeIdle: (): void => close().forEach(({ server }) => idle.close(server)),
     /** Lets the requests under way be answered until the time is up; `meanwhile` has to end, too. */
     closeAll: async (meanwhile: Promise<unknown> | undefined): Promise<void> => {
       const left = close();
