@@ -39,6 +39,8 @@ export interface LakeWriterNeeds {
   now(): number;
   /** Copies the store as it was at a height. Undefined: it cannot be taken back that far. Not given: no snapshots are taken. */
   copyAt?(height: number, signal: AbortSignal): Promise<StoreCopy | undefined>;
+  /** Calls `moved` with each new tip, after which the chain is looked at without waiting for the next look. Returns what ends it. */
+  watch?(moved: () => void): () => void;
   /** Milliseconds between two looks at the chain. */
   lookInterval?: number;
 }
@@ -54,6 +56,10 @@ export interface LakeWriter {
 
 /** Milliseconds between two tries, at the most: each may write a whole file before it fails. */
 const longestPause = 60_000;
+/** Milliseconds between two looks, however fast the tip moves: each reads the manifest. */
+const shortestPause = 50;
+
+const pause = (milliseconds: number, signal: AbortSignal): Promise<unknown> => delay(milliseconds, undefined, { signal, ref: false }).catch(() => undefined);
 
 /** Blocks read in one snapshot: while it is open, the store cannot reuse what newer blocks replace. */
 const blocksPerSnapshot = 50;
@@ -220,12 +226,14 @@ const createLakeWork = ({ dir, blocksPerFile, snapshotEvery, keepSnapshots }: La
 };
 
 export const createLakeWriter = (options: LakeOptions, needs: LakeWriterNeeds): LakeWriter => {
-  const { logger, now, lookInterval = 1_000 } = needs;
+  const { logger, now, watch, lookInterval = 1_000 } = needs;
   const folder = createLakeFolder(options, needs);
   const { takeSnapshot, writeNext, height } = createLakeWork(options, folder, needs);
   let life: { ending: AbortController; ended: Promise<void> } | undefined;
   let problem: string | undefined;
   let isTidy = false;
+  /** Aborted when the tip has moved. */
+  let moved = new AbortController();
   let succeededAt = now();
 
   const look = async (signal: AbortSignal): Promise<boolean> => {
@@ -249,8 +257,11 @@ export const createLakeWriter = (options: LakeOptions, needs: LakeWriterNeeds): 
 
   const run = async (signal: AbortSignal): Promise<void> => {
     for (let failures = 0; !signal.aborted; ) {
+      // Before the look, which may miss what comes while it is under way.
+      moved = new AbortController();
       failures = (await look(signal)) ? 0 : failures + 1;
-      await delay(Math.min(lookInterval * 2 ** failures, longestPause), undefined, { signal, ref: false }).catch(() => undefined);
+      if (failures > 0) await pause(Math.min(lookInterval * 2 ** failures, longestPause), signal);
+      else await Promise.all([pause(Math.min(shortestPause, lookInterval), signal), pause(lookInterval, moved.signal)]);
     }
   };
 
@@ -259,12 +270,14 @@ export const createLakeWriter = (options: LakeOptions, needs: LakeWriterNeeds): 
       if (life !== undefined) return;
       const ending = new AbortController();
       succeededAt = now();
-      life = { ending, ended: run(ending.signal) };
+      const leave = watch?.(() => moved.abort());
+      life = { ending, ended: run(ending.signal).finally(leave) };
     },
     progress: () => ({ height: height(), age: now() - succeededAt }),
     stop: async () => {
       const stopping = life;
       stopping?.ending.abort();
+      moved.abort();
       await stopping?.ended;
       if (life === stopping) life = undefined;
     },

@@ -55,7 +55,9 @@ export const createLake = <State extends Scope>(context: NodeContext | ReaderCon
       rmSync(folder, { recursive: true, force: true });
       const { copyAt } = chain;
       const copying = copyAt === undefined ? {} : { copyAt: (height: number, signal: AbortSignal) => copyAt(height, folder, signal).catch((error: unknown) => discard(folder, error)) };
-      writer = createLakeWriter(settings, { nethash, key: openNodeKey(dataDir), openSnapshot: () => chain.snapshot(), finalHeight, logger, now: clock.monotonic, ...copying });
+      const { changes } = chain;
+      const watching = changes === undefined ? {} : { watch: (moved: () => void) => changes.watch(moved) };
+      writer = createLakeWriter(settings, { nethash, key: openNodeKey(dataDir), openSnapshot: () => chain.snapshot(), finalHeight, logger, now: clock.monotonic, ...copying, ...watching });
       writer.start();
     },
     progress: () => writer?.progress(),

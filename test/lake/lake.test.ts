@@ -341,4 +341,26 @@ describe("a lake", function () {
       await writer.stop();
     }
   });
+
+  it("has a file once its last block is final, however long it would be until the next look", async () => {
+    const lake = temporaryFolder();
+    let [final, moved] = [50, (): void => undefined];
+    const watch = (changed: () => void) => {
+      moved = changed;
+      return () => undefined;
+    };
+    const options = { dir: lake, blocksPerFile: 50, snapshotEvery: 0, keepSnapshots: 1 };
+    const openSnapshot = () => node.plugin.chain.snapshot();
+    const writer = createLakeWriter(options, { nethash, key: openNodeKey(dataDir), openSnapshot, finalHeight: () => final, logger: silentLogger, now: () => 0, watch, lookInterval: 600_000 });
+    writer.start();
+    try {
+      for (const height of [50, 100, 150]) {
+        final = height;
+        moved();
+        await filesUpTo(lake, height);
+      }
+    } finally {
+      await writer.stop();
+    }
+  });
 });
