@@ -8,7 +8,9 @@ export interface BlockMark {
 export interface FollowingChain {
   /** The last block that the replica has. */
   tip(): BlockMark | undefined;
-  /** Resolves when all blocks handed over so far are written. */
+  /** Has the replica compare its tip with the node's chain, and read what it lacks, unless it is about to. */
+  look(): void;
+  /** Resolves when all blocks handed over so far are written, and what was begun by `look` has ended. */
   settled(): Promise<void>;
 }
 

@@ -84,7 +84,7 @@ export const createReplica = (context: NodeContext | ReaderContext, needs: Repli
   if (follows === undefined) return undefined;
   const away = needs.problems.define({ kind: "node unreachable", level: "warn", begun: "the node cannot be reached", ended: "the node is reached again" });
   const comparison = createComparison(follows, needs);
-  let chain: (ChainAdapter & Partial<Pick<LmdbChain, "height" | "settled" | "scanState">>) | undefined;
+  let chain: (ChainAdapter & Partial<Pick<LmdbChain, "height" | "look" | "settled" | "scanState">>) | undefined;
   let leave: (() => void)[] = [];
 
   const look = (): void => {
@@ -126,7 +126,7 @@ export const createReplica = (context: NodeContext | ReaderContext, needs: Repli
       const following = chain;
       if (following === undefined) return;
       leave.push(following.changes?.watch(look) ?? (() => undefined));
-      follows.follow({ tip: () => tipOf(following), settled: async () => following.settled?.() });
+      follows.follow({ tip: () => tipOf(following), look: () => following.look?.(), settled: async () => following.settled?.() });
       void comparison.compareWhole(following).catch((error: unknown) => needs.logger.warn(`the store's state cannot be checked: ${messageOf(error)}`));
       look();
     },

@@ -91,6 +91,8 @@ export const createChangeFeed = (needs: ChangeFeedNeeds): ChangeFeed => {
 
   const followOnce = async (chain: FollowingChain, signal: AbortSignal): Promise<void> => {
     await watch.available(signal);
+    // The node may have come back on a branch that does not have the replica's tip: the stream tells of it only with the next block.
+    chain.look();
     // It goes on from the tip: what was handed over, or is still being read from the block source, is written first.
     await chain.settled();
     try {

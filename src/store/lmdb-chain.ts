@@ -68,6 +68,8 @@ export interface LmdbChain extends ChainAdapter {
   copyAt?(height: number, folder: string, signal: AbortSignal): Promise<StoreCopy | undefined>;
   /** Computes the digest of the whole state at the tip, in the background, and what is kept as that; undefined while there is no state. */
   scanState?(): Promise<StateScan | undefined>;
+  /** Compares the tip with the block source at once. */
+  look?(): void;
   /** Resolves when all that the host has emitted so far is written. */
   settled(): Promise<void>;
   /** Why a block cannot be written at present, or that the block source does not answer; undefined if nothing is wrong. */
@@ -196,6 +198,7 @@ export const createLmdbChain = ({ followOrphans = Infinity, ...options }: LmdbCh
     rebuilding: () => open?.follower.rebuilding(),
     height: () => open?.store.tip()?.height ?? 0,
     standing: () => open?.follower.standing(),
+    look: () => open?.follower.look(),
     settled: async () => open?.follower.settled(),
     problem: () => (open === undefined ? undefined : (open.follower.problem() ?? watched.problem())),
   };

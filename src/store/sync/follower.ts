@@ -30,6 +30,8 @@ export interface Follower {
    * @throws PorticoError when the first reading of the chain fails; the store keeps every good block before the failure.
    */
   start(): Promise<void>;
+  /** Compares the tip with the block source at once, unless that is due: nothing may be told of what happened meanwhile. */
+  look(): void;
   /** Resolves when all that the host has emitted so far is written, or could not be. */
   settled(): Promise<void>;
   /** Why a block cannot be written at present; undefined if nothing is wrong. */
@@ -228,7 +230,7 @@ export const createFollower = ({ events, lookInterval = 5_000, ...needs }: Follo
 
   /** Looks only when nothing else is under way or due: that would find the same. */
   const lookSoon = (): void => {
-    if (turns.isIdle() && !retrying.isDue()) enqueue(look);
+    if (source !== undefined && turns.isIdle() && !retrying.isDue()) enqueue(look);
   };
 
   return {
@@ -247,6 +249,7 @@ export const createFollower = ({ events, lookInterval = 5_000, ...needs }: Follo
       });
       await Promise.race([compared, turns.last(), delay(patience, undefined, { ref: false })]);
     },
+    look: lookSoon,
     settled: turns.settled,
     problem: retrying.problem,
     isReady: () => store.isComplete(),
