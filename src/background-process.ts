@@ -7,6 +7,9 @@ import { messageOf } from "./errors.js";
 /** What a process answers to its task. */
 type Answer = { result: unknown } | { error: string };
 
+/** How a program that is still TypeScript is run. Tests have it compiled beforehand: they start many. */
+export const sources = { run: (file: string): { file: string; execArgv: string[] } => ({ file, execArgv: ["--import", "tsx"] }) };
+
 /** The node, its clients and its blocks come first. */
 const yieldToOthers = (pid: number | undefined): void => {
   try {
@@ -21,11 +24,12 @@ const yieldToOthers = (pid: number | undefined): void => {
  * its extension, lies beside the module at `base`, and calls `answerTask`. Tasks and results have a form in JSON.
  */
 export const inBackgroundProcess = async (name: string, base: string, task: object, stopping: AbortSignal): Promise<unknown> => {
-  const isSource = base.endsWith(".ts");
-  const file = fileURLToPath(new URL(`./${name}.${isSource ? "ts" : "js"}`, base));
+  const extension = base.endsWith(".ts") ? "ts" : "js";
+  const path = fileURLToPath(new URL(`./${name}.${extension}`, base));
+  const { file, execArgv } = extension === "ts" ? sources.run(path) : { file: path, execArgv: [] };
   const ending = new AbortController();
   const signal = AbortSignal.any([stopping, ending.signal]);
-  const child = fork(file, { execArgv: isSource ? ["--import", "tsx"] : [], stdio: ["ignore", "ignore", "ignore", "ipc"], signal, killSignal: "SIGKILL" });
+  const child = fork(file, { execArgv, stdio: ["ignore", "ignore", "ignore", "ipc"], signal, killSignal: "SIGKILL" });
   // That it was ended.
   child.on("error", () => undefined);
   yieldToOthers(child.pid);
