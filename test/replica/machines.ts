@@ -60,12 +60,16 @@ export interface Served {
 
 const nodeOptions = { finality: 10, staleAfter: false } as const;
 
+/** Nearly all transactions of the chain are in its first blocks. */
+const busyBlocks = 60;
+
 /**
- * A new folder with a store of the chain's first blocks, which is written once in a run: nearly all transactions of the chain are in its
- * first sixty blocks, and applying them takes longer than what most tests look at.
+ * A new folder with a store of the chain's first blocks, which is written once in a run, and the busy ones once for all heights: applying them
+ * takes longer than what most tests look at.
  */
-export const folderWith = (height: number): Promise<string> =>
-  copyOf(`chain-of-${height}`, temporaryFolder(), async (dataDir) => {
+export const folderWith = (height: number, folder = temporaryFolder()): Promise<string> =>
+  copyOf(`chain-of-${height}`, folder, async (dataDir) => {
+    if (height > busyBlocks) await folderWith(busyBlocks, dataDir);
     const read = (from: number, limit: number): BlockData[] => chainBlocks.slice(from - 1, Math.min(from - 1 + limit, height));
     const plugin = createApiPlugin({ network, events: new EventEmitter(), dataDir, blocks: { read }, logger: silentLogger, options: nodeOptions });
     await plugin.start();
@@ -136,10 +140,10 @@ export class TestNode implements Served {
     return { accept: ids, broadcast: ids, excess: [], invalid: [] };
   }
 
-  /** With its blocks in its store; one with a lake gets them now, to write them there as they come. */
-  async start(): Promise<this> {
+  /** With its blocks in its store; one with a lake gets them now, to write them there as they come, unless a folder is given. */
+  async start(dataDir?: string): Promise<this> {
     this.port = await freePort();
-    this.dataDir = this.lake === undefined ? await folderWith(this.chain.length) : temporaryFolder();
+    this.dataDir = dataDir ?? (this.lake === undefined ? await folderWith(this.chain.length) : temporaryFolder());
     await this.serve();
     return this;
   }
@@ -275,13 +279,16 @@ export const startServer = async (answer: RequestListener): Promise<{ url: strin
 };
 
 /** A server before a node that may change what `/changes` says, as a node with another state would, or keep a line back. */
-export const startProxy = async (target: TestNode, change: { of(line: string): string | undefined; asked?(path: string): void }): Promise<{ url: string }> => {
+export const startProxy = async (target: TestNode, change: { of(line: string): string | undefined; asked?(path: string): void; answered?(path: string): void }): Promise<{ url: string }> => {
   const server = createServer((request, response) => {
     change.asked?.(request.url ?? "");
     const onward = ask(`http://127.0.0.1:${target.port}${request.url ?? ""}`, { method: request.method, headers: request.headers }, (reply) => {
       response.writeHead(reply.statusCode ?? 502, reply.headers);
       const isChanges = request.url?.includes("/changes") === true;
-      reply.on("close", () => response.end());
+      reply.on("close", () => {
+        response.end();
+        change.answered?.(request.url ?? "");
+      });
       if (!isChanges) return void reply.pipe(response);
       let rest = "";
       reply.setEncoding("utf8");
