@@ -73,7 +73,7 @@ const device = (): string => readFileSync("/proc/self/mounts", "utf8").split("\n
 const groups = "/sys/fs/cgroup/blkio";
 const group = join(groups, `portico-${process.pid}`);
 /** Writes a second that the disk takes from this process, all its threads included. */
-const writesPerSecond = 30;
+const writesPerSecond = 45;
 const slowDown = (): void => {
   mkdirSync(group);
   writeFileSync(join(group, "blkio.throttle.write_iops_device"), `${readFileSync(`/sys/block/${device()}/dev`, "utf8").trim()} ${writesPerSecond}`);

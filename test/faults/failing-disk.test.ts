@@ -47,15 +47,12 @@ const mounts = {
 };
 
 describe("a node whose disk fails", () => {
-  let folder: string;
-  beforeEach(() => (folder = mkdtempSync(join(tmpdir(), "portico-disk-"))));
-  afterEach(() => {
-    rmSync(folder, { recursive: true, force: true });
-    rmSync(`${folder}.img`, { force: true });
-  });
+  const folders: string[] = [];
 
   /** Undefined where this machine does not let a test mount anything. */
   const inMount = async <Told extends Outcome>(mount: string, mode: string): Promise<Told | undefined> => {
+    const folder = mkdtempSync(join(tmpdir(), "portico-disk-"));
+    folders.push(folder);
     const unshare = process.getuid?.() === 0 ? ["-m"] : ["-Urm"];
     const within = (command: string) => ["unshare", ...unshare, "sh", "-c", `${mount} && ${command}`, "sh", folder] as const;
     const [command, ...trial] = within("true");
@@ -68,6 +65,20 @@ describe("a node whose disk fails", () => {
     const { stdout } = await run(command, [...args, process.execPath, programOf(new URL("failing-disk-process.ts", import.meta.url))], { maxBuffer: 2 ** 24 });
     return JSON.parse(stdout) as Told;
   };
+
+  /** Each is tried again and again for some seconds, in which these nodes do next to nothing: they run beside one another. */
+  const failing: Record<string, Promise<Outcome | undefined>> = {};
+  before(() => {
+    for (const [mode, mount] of [["full", mounts.memory], ["gone", mounts.memory], ["read-only", mounts.ext4]] as const) {
+      const outcome = (failing[mode] = inMount(mount, mode));
+      // What fails is told by the test that waits for it.
+      outcome.catch(() => undefined);
+    }
+  });
+  after(async () => {
+    await Promise.allSettled(Object.values(failing));
+    for (const folder of folders) for (const path of [folder, `${folder}.img`]) rmSync(path, { recursive: true, force: true });
+  });
 
   const expectSaid = ({ before, meanwhile, lines }: Outcome, reason: RegExp, unready: string): void => {
     expect([before.health.status, before.webhook.status, before.wallets]).to.deep.equal([200, 201, 200]);
@@ -84,7 +95,7 @@ describe("a node whose disk fails", () => {
 
   it("because it is full says so in health, in replies and in one line of the log, and goes on by itself when there is room", async function () {
     this.timeout(60_000);
-    const outcome = await inMount(mounts.memory, "full");
+    const outcome = await failing["full"];
     if (outcome === undefined) return this.skip();
     expectSaid(outcome, /its disk is full/, "full disk");
     const { after, height, ended } = outcome;
@@ -95,14 +106,14 @@ describe("a node whose disk fails", () => {
 
   it("because it is unmounted says so in health, in replies and in one line of the log", async function () {
     this.timeout(60_000);
-    const outcome = await inMount(mounts.memory, "gone");
+    const outcome = await failing["gone"];
     if (outcome === undefined) return this.skip();
     expectSaid(outcome, /its file is not in its place any more/, "store cannot be written");
   });
 
   it("because its file system has become read-only says so in health, in replies and in one line of the log", async function () {
     this.timeout(60_000);
-    const outcome = await inMount(mounts.ext4, "read-only");
+    const outcome = await failing["read-only"];
     if (outcome === undefined) return this.skip();
     expectSaid(outcome, /its file system is read-only/, "store cannot be written");
   });
