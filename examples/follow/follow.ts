@@ -7,9 +7,12 @@ export type Told = [{ event: string; data: BlockData }, ...{ event: string; data
 
 const names = "block.applied,block.reverted,transaction.applied,transaction.reverted";
 
-/** Blocks applied and reverted after a cursor, each with the cursor after it, for ever. @throws Error if the node refuses the cursor */
-export async function* follow(api: string, cursor: string, signal: AbortSignal): AsyncGenerator<{ told: Told; cursor: string }> {
-  for (;; await pause(1_000, undefined, { signal }).catch(() => undefined)) {
+/**
+ * Blocks applied and reverted after a cursor, each with the cursor after it, for ever. A node that has no answer is asked again after
+ * `retryAfter` milliseconds. @throws Error if the node refuses the cursor
+ */
+export async function* follow(api: string, cursor: string, signal: AbortSignal, retryAfter = 1_000): AsyncGenerator<{ told: Told; cursor: string }> {
+  for (;; await pause(retryAfter, undefined, { signal }).catch(() => undefined)) {
     try {
       const { body, status } = await fetch(`${api}/events?event=${names}&after=${cursor}`, { signal });
       if (status === 429 || status >= 500) continue;

@@ -47,7 +47,7 @@ const digestIn = async (plugin: ApiPlugin): Promise<string | undefined> => {
 /** Of the states after each of the blocks that these tests apply. */
 const digests = ((): (string | undefined)[] => {
   const memory = createMemoryAdapter(network);
-  return blocks.slice(0, 300).map((block) => {
+  return blocks.slice(0, 250).map((block) => {
     memory.apply(block);
     return (memory.snapshot() as { digest?: string } | undefined)?.digest;
   });
@@ -210,12 +210,12 @@ describe("snapshots of a lake", function () {
   });
 
   it("are taken again as the chain grows, and only the newest are kept", async () => {
-    grow(270);
-    await snapshotAt(250);
-    grow(320);
-    const { snapshots } = await snapshotAt(300);
-    expect(snapshots.map(({ height }) => height)).to.deep.equal([250, 300]);
-    expect(snapshots.map(({ digest }) => digest)).to.deep.equal([digestAt(250), digestAt(300)]);
+    grow(215);
+    await snapshotAt(200);
+    grow(265);
+    const { snapshots } = await snapshotAt(250);
+    expect(snapshots.map(({ height }) => height)).to.deep.equal([200, 250]);
+    expect(snapshots.map(({ digest }) => digest)).to.deep.equal([digestAt(200), digestAt(250)]);
     const left = (): string[] => readdirSync(join(dir, "snapshots")).map((file) => `snapshots/${file}`);
     expect(await until("the removal", () => left().length === 2 && left())).to.deep.equal(snapshots.map(({ file }) => file));
   });

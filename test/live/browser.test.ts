@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingHttpHeaders, request as ask, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { EventEmitter } from "eventemitter3";
@@ -36,6 +36,7 @@ describe("The event stream, in Chromium's own EventSource", function () {
   let dataDir = "";
   let view: Page | undefined;
   let site: Server | undefined;
+  let proxy: Server | undefined;
   let plugin: ApiPlugin | undefined;
   let events: EventEmitter;
   let blocks: BlockData[] = [genesis];
@@ -45,6 +46,16 @@ describe("The event stream, in Chromium's own EventSource", function () {
     plugin = createApiPlugin({ network, events, dataDir, blocks: { read: (from, limit) => blocks.slice(from - 1, from - 1 + limit) }, logger: silentLogger, options: { rateLimit: false, webhooks: false } });
     const server = await plugin.listen(port, "127.0.0.1");
     return (server.address() as AddressInfo).port;
+  };
+  /** A server before the node: Chromium would come again after three seconds. Without a port it cuts connections, as where a node is away. */
+  const relay = (port: number | undefined, path: string | undefined, headers: IncomingHttpHeaders, response: ServerResponse): void => {
+    if (port === undefined) return void response.destroy();
+    const onward = ask({ port, path, headers }, (reply) => {
+      response.writeHead(reply.statusCode ?? 502, reply.headers).write("retry: 20\n");
+      reply.pipe(response);
+    });
+    onward.on("error", () => response.destroy()).end();
+    response.on("close", () => onward.destroy());
   };
   const apply = (branch: string, count: number): void => {
     for (let i = 0; i < count; i++) {
@@ -68,14 +79,18 @@ describe("The event stream, in Chromium's own EventSource", function () {
   after(async () => {
     await view?.close();
     site?.close();
+    proxy?.close();
     await plugin?.stop();
     await closeTemporaryStores();
   });
 
   it("tells a page of another origin of the chain through a reorganisation, and of what it missed while the node was away", async () => {
-    const port = await serve(0);
+    let port: number | undefined = await serve(0);
     apply("one", 6);
-    site = createServer((_request, response) => response.setHeader("Content-Type", "text/html").end(pageOf(`http://127.0.0.1:${port}/api`))).listen(0, "127.0.0.1");
+    proxy = createServer(({ url, headers }, response) => relay(port, url, headers, response)).listen(0, "127.0.0.1");
+    await once(proxy, "listening");
+    const api = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/api`;
+    site = createServer((_request, response) => response.setHeader("Content-Type", "text/html").end(pageOf(api))).listen(0, "127.0.0.1");
     await once(site, "listening");
     const page = (view = await openPage());
     await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
@@ -91,10 +106,13 @@ describe("The event stream, in Chromium's own EventSource", function () {
     expect(await told()).to.deep.equal({ blocks: blocks.map(({ id }) => id), faults: [], opened: 1 });
 
     // The node goes back and on before the page is there again: its Last-Event-ID names a block that is no longer on the chain.
+    port = undefined;
     await plugin?.stop();
-    await serve(port);
+    const again = await serve(0);
     revert(2);
     apply("three", 4);
+    await plugin?.settled();
+    port = again;
     await until(isThere);
     expect(await told()).to.deep.equal({ blocks: blocks.map(({ id }) => id), faults: [], opened: 2 });
   });
