@@ -50,10 +50,10 @@ describe("a store whose host goes back further than undo records reach", functio
     witnessed: () => undefined,
   };
 
-  /** Tries and problems as with the library's own pace, ten times as fast. */
-  const pace = { first: retryPace.first / 10, last: retryPace.last / 10, patience: retryPace.patience / 10 };
+  /** Tries and problems as with the library's own pace, forty times as fast. */
+  const pace = { first: retryPace.first / 40, last: retryPace.last / 40, patience: retryPace.patience / 40 };
   const create = (source: BlockSource | undefined): Follower =>
-    createFollower({ store, rules, events, source, logger, clock: systemClock, onProgress: undefined, lookInterval: 20, retryPace: pace, problems: createProblems(logger) });
+    createFollower({ store, rules, events, source, logger, clock: systemClock, onProgress: undefined, lookInterval: 5, retryPace: pace, problems: createProblems(logger) });
 
   const begin = async (source: BlockSource | undefined): Promise<void> => {
     events = new EventEmitter();

@@ -291,7 +291,7 @@ describe("the follower", () => {
 
   it("tries again although the host repeats, or takes back, what the store has or never had", async () => {
     const source = sourceOf(chain.blocks.slice(0, 30));
-    await followFrom(30, source, true, {}, { first: 10, last: 6_000, patience: 200 });
+    await followFrom(30, source, true, {}, { first: 5, last: 3_000, patience: 50 });
     let isDown = true;
     const read = source.read.bind(source);
     source.read = (from, limit) => {
@@ -381,7 +381,7 @@ describe("the follower", () => {
 
   it("reports a block that it cannot get for as long as it cannot, and no longer", async () => {
     const source = sourceOf(chain.blocks.slice(0, 30));
-    await followFrom(30, source, true, {}, { first: retryPace.first / 4, last: retryPace.last / 4, patience: retryPace.patience / 4 });
+    await followFrom(30, source, true, {}, { first: retryPace.first / 10, last: retryPace.last / 10, patience: retryPace.patience / 10 });
     const toldOf = (text: string): string[] => told.filter((line) => line.includes(text));
     const troubled = new Promise<void>((resolve) => (onError = resolve));
     await emit("block.applied", headerOf({ ...at(33), numberOfTransactions: 1 }));
