@@ -147,20 +147,22 @@ describe("peers of a host without any", () => {
 });
 
 describe("peers that a host reports wrongly", () => {
-  /** Status of a reply, and what the host's log says of it. */
-  const replyTo = async (path: string, reported: unknown): Promise<[status: number, logged: string | undefined]> => {
-    const errors: string[] = [];
+  let served: Interface;
+  let reported: unknown;
+  const errors: string[] = [];
+  before(async () => {
     const quiet = (): void => undefined;
-    const served = await serveChain("core3-testnet-a", {
+    served = await serveChain("core3-testnet-a", {
       peers: { list: () => reported as Peer[] },
       pool: { list: () => reported as never },
       logger: { debug: quiet, info: quiet, warn: quiet, error: (message) => errors.push(message) },
     });
-    try {
-      return [(await served.get(path)).status, errors.map((line) => line.split("\n")[0]?.replace(/^.* failed: /, ""))[0]];
-    } finally {
-      await served.stop();
-    }
+  });
+  after(() => served.stop());
+  /** Status of a reply, and what the host's log says of it. */
+  const replyTo = async (path: string, wrong: unknown): Promise<[status: number, logged: string | undefined]> => {
+    [reported, errors.length] = [wrong, 0];
+    return [(await served.get(path)).status, errors.map((line) => line.split("\n")[0]?.replace(/^.* failed: /, ""))[0]];
   };
 
   it("are an error, which the log explains by naming the peer", async () => {

@@ -69,7 +69,7 @@ describe("readers of a node's store", function () {
   };
 
   it("answer 503 until there is a state, then byte for byte as the node does", async () => {
-    const urls = [await startReader(), await startReader()];
+    const urls = await Promise.all([startReader(), startReader()]);
     for (const url of urls) {
       expect((await fetch(`${url}/delegates`)).status).to.equal(503);
       expect(await (await fetch(`${url}/health`)).json()).to.deep.equal({ status: "starting", height: 0 });
@@ -88,7 +88,7 @@ describe("readers of a node's store", function () {
 
   it("never answer from a state older than the last block committed before the request", async () => {
     const own = await startNode();
-    const urls = [await startReader(), await startReader()];
+    const urls = await Promise.all([startReader(), startReader()]);
     await started();
     /** For each state of the chain, what the node itself answered in it. */
     const states: Map<string, string>[] = [];
@@ -153,7 +153,7 @@ describe("readers of a node's store", function () {
 
     it("give the same answers whichever process a change was sent to, and only the node delivers, once", async () => {
       const own = await startNode();
-      const urls = [await startReader(), await startReader()];
+      const urls = await Promise.all([startReader(), startReader()]);
       await started();
       const all = [own, ...urls];
       const ids: number[] = [];
@@ -165,7 +165,7 @@ describe("readers of a node's store", function () {
         expect(new Set(lists).size).to.equal(1);
         expect((JSON.parse(lists[0] ?? "") as { data: { id: number }[] }).data.map(({ id }) => id)).to.deep.equal(ids);
       }
-      expect((await fetch(`${urls[0] ?? ""}/webhooks`)).status).to.equal(401);
+      expect((await fetch(`${urls[0]}/webhooks`)).status).to.equal(401);
 
       for (const block of chain.blocks.slice(1, 11)) events.emit("block.applied", block);
       await node.settled();
@@ -177,9 +177,9 @@ describe("readers of a node's store", function () {
 
       // Sent to one reader, delivered by the node; removed through another, gone for all.
       const [first = 0, second = 0] = ids;
-      expect((await send("POST", `${urls[1] ?? ""}/webhooks/${first}/ping`)).status).to.be.oneOf([200, 201, 202]);
+      expect((await send("POST", `${urls[1]}/webhooks/${first}/ping`)).status).to.be.oneOf([200, 201, 202]);
       expect((await receiver.until(31)).at(-1)).to.include({ path: "/0" });
-      expect((await send("DELETE", `${urls[0] ?? ""}/webhooks/${second}`)).status).to.equal(200);
+      expect((await send("DELETE", `${urls[0]}/webhooks/${second}`)).status).to.equal(200);
       for (const url of all) expect((await send("GET", `${url}/webhooks/${second}`)).status, url).to.equal(404);
       events.emit("block.applied", chain.blocks[11]);
       expect((await receiver.until(33)).slice(31).map(({ path }) => path).sort()).to.deep.equal(["/0", "/2"]);
@@ -190,9 +190,9 @@ describe("readers of a node's store", function () {
       await node.settled();
       let height = 1;
       const acknowledged: number[] = [];
-      for (let round = 0; round < 3; round++) {
-        const url = await startReader();
-        await readers.at(-1)?.line(/^started/);
+      const urls = await Promise.all([startReader(), startReader(), startReader()]);
+      await started();
+      for (const [index, url] of urls.entries()) {
         const create = async (): Promise<void> => {
           for (;;) acknowledged.push(idOf(await send("POST", `${url}/webhooks`, { event: "peer.added", target: receiver.url })));
         };
@@ -203,8 +203,8 @@ describe("readers of a node's store", function () {
           await node.settled();
           await text(`${own}/blockchain`);
         }
-        readers.at(-1)?.kill("SIGKILL");
-        await readers.at(-1)?.ended;
+        readers[index]?.kill("SIGKILL");
+        await readers[index]?.ended;
         await creating;
       }
       events.emit("block.applied", chain.blocks[height++]);

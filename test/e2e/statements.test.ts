@@ -10,6 +10,7 @@ import { csvLine } from "../../src/api/statement/booking.js";
 import type { ApiPlugin } from "../../types/plugin.js";
 import type { WalletChange } from "../../types/chain-adapter.js";
 import { type ChainName, loadChain } from "../data/read.js";
+import { copyOfStored } from "../fixtures/stored-chain.js";
 import { type Answer, ask, type Question } from "../http/ask.js";
 
 interface Row {
@@ -73,10 +74,12 @@ for (const name of ["core3-testnet-a", "core3-custom-c"] satisfies ChainName[]) 
     const dataDir = mkdtempSync(join(tmpdir(), "portico-statements-"));
 
     before(async () => {
+      await copyOfStored(name, dataDir);
       const source = { read: (from: number, limit: number) => blocks.slice(from - 1, from - 1 + limit), height: () => blocks.length };
       plugin = createApiPlugin({ network, events: new EventEmitter(), dataDir, blocks: source, options: { webhooks: false } });
       const server = await plugin.listen(0);
       if (!server.listening) await once(server, "listening");
+      await plugin.settled();
       const { port } = server.address() as AddressInfo;
       get = (path, question) => ask(port, `/api${path}`, question);
     });
