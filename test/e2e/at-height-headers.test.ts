@@ -31,7 +31,7 @@ describe("a reply at a height", function () {
   let node: MovingNode;
   before(async () => {
     node = await startMovingNode(network, blocks[0] as BlockData, { finality });
-    for (const block of blocks.slice(1, top)) await node.apply(block);
+    await node.apply(...blocks.slice(1, top));
   });
   after(async () => {
     await node.stop();
@@ -113,7 +113,7 @@ describe("a wide search at a height", function () {
   it("is answered exactly, or refused because it is too wide; it never shows later rows", async () => {
     const wide = await startMovingNode(network, blocks[0] as BlockData, { finality });
     const narrow = await startMovingNode(network, blocks[0] as BlockData, { finality, searchRows: 20 });
-    for (const block of blocks.slice(1, top)) for (const node of [wide, narrow]) await node.apply(block);
+    for (const node of [wide, narrow]) await node.apply(...blocks.slice(1, top));
     const paths = ["/transactions?amount.from=0", "/transactions?fee.from=0&amount.from=0&type=0", "/votes?fee.from=1", "/blocks?totalFee.from=0", "/blocks?reward.from=0&totalAmount.from=0", "/transactions?vendorField=e", `/wallets/${address}/transactions?amount.from=0`];
     let refused = 0;
     for (const path of paths) {

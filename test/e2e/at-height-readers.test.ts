@@ -25,7 +25,7 @@ describe("earlier states in processes that read a node's store", function () {
   before(async () => {
     fixture = createWorkbench();
     node = await startMovingNode(network, blocks[0] as BlockData);
-    for (const block of blocks.slice(1, top)) await node.apply(block);
+    await node.apply(...blocks.slice(1, top));
     reader = fixture.example("test/e2e/reader-process.ts", { DATA_DIR: node.dataDir, CHAIN: "core3-testnet-a" });
     port = Number(new URL(urlIn(await reader.line(/^listens at /))).port);
     await reader.line(/^started/);

@@ -36,8 +36,8 @@ const startNode = async (options: PorticoOptions = {}) => {
         const block = blocks[chain.length] as BlockData;
         push(block);
         events.emit("block.applied", block);
-        await plugin.settled();
       }
+      await plugin.settled();
     },
     revert: async (): Promise<void> => {
       events.emit("block.reverted", chain.pop());

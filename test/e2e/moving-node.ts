@@ -15,7 +15,8 @@ export interface MovingNode {
   readonly port: number;
   get(path: string, question?: Question): Promise<Answer>;
   post(path: string, body: object): Promise<Answer>;
-  apply(block: BlockData): Promise<void>;
+  /** Resolves when they are written, which takes less if they come together. */
+  apply(...blocks: BlockData[]): Promise<void>;
   revert(): Promise<void>;
   height(): number;
   stop(): Promise<void>;
@@ -36,9 +37,11 @@ export const startMovingNode = async (network: Network, genesis: BlockData, opti
     port,
     get,
     post: (path, body) => get(path, { method: "POST", body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
-    apply: async (block) => {
-      chain.push(block);
-      events.emit("block.applied", block);
+    apply: async (...blocks) => {
+      for (const block of blocks) {
+        chain.push(block);
+        events.emit("block.applied", block);
+      }
       await plugin.settled();
     },
     revert: async () => {
