@@ -131,7 +131,7 @@ describe("wallets with each client on the example host, which forges", function 
 
   before(async () => {
     receiver = await createReceiver();
-    host = await startExampleHost(() => ["--forge-interval", "150", "--webhook-token", webhookToken]);
+    host = await startExampleHost(() => ["--forge-interval", "50", "--webhook-token", webhookToken]);
     const client = firstClient(2).connect(host.origin, { "Content-Type": "application/json", Authorization: webhookToken });
     const created = await client.call("webhooks", "create", [{ event: "transaction.forged", target: receiver.url, enabled: true, conditions: [] }]);
     expect(created.status).to.equal(201);

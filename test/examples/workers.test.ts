@@ -80,7 +80,7 @@ describe("npm start -- --workers", function () {
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), "portico-workers-"));
     receiver = await createReceiver();
-    host = node("--workers", "2", "--forge-interval", "100");
+    host = node("--workers", "2", "--forge-interval", "50");
     url = await served(host);
     pids = [await pidOf(1), await pidOf(2)];
   });
