@@ -8,7 +8,7 @@ import { count } from "../fixtures/long.js";
 import { programOf } from "../fixtures/programs.js";
 import { onlyWhere } from "../fixtures/installed.js";
 import { silentLogger } from "../silent.js";
-import { atEnd, chainBlocks, closeAll, TestNode, until } from "../replica/machines.js";
+import { atEnd, chainBlocks, closeAll, folderWith, TestNode, until } from "../replica/machines.js";
 import { hasNats, NatsServer } from "./nats-server.js";
 
 /** A target that keeps what it gets, by `webhook-id`. */
@@ -46,6 +46,9 @@ class Receiver {
 }
 
 
+const workerProgram = "examples/delivery-worker/main.ts";
+/** Of the chain that each node begins with. */
+const height = 60;
 /** The second meets what the first has left: listeners, a queue made anew. */
 const losses = count(2, 100);
 
@@ -60,7 +63,7 @@ describe("Requests of webhooks that are given to workers over JetStream", functi
     const receiver = await new Receiver().start();
     const dispatch = natsDispatch({ servers: server.url }, { logger: silentLogger });
     atEnd(() => dispatch.close());
-    const node = await new TestNode(60, undefined, dispatch).start();
+    const node = await new TestNode(height, undefined, dispatch).start();
     node.plugin.webhooks?.create({ event: "block.applied", target: receiver.url, order: "none" });
     return { server, receiver, dispatch, node };
   };
@@ -73,8 +76,8 @@ describe("Requests of webhooks that are given to workers over JetStream", functi
 
   const workersThere = (dispatch: NatsDispatch, many: number): Promise<boolean> => until(`${many} workers`, () => dispatch.workers() === many);
 
-  /** Blocks from 61 on. */
-  const grown = (blocks: number): number[] => Array.from({ length: blocks }, (_, i) => 61 + i);
+  /** Blocks from the next on. */
+  const grown = (blocks: number): number[] => Array.from({ length: blocks }, (_, i) => height + 1 + i);
 
   it("are all sent by workers, once each, with the node's signature and record", async () => {
     const { server, receiver, dispatch, node } = await begin();
@@ -100,6 +103,8 @@ describe("Requests of webhooks that are given to workers over JetStream", functi
     await node.grow(3);
     await until("those of the worker", () => receiver.received.size === 6);
     expect(worker.sent()).to.equal(3);
+    // An answer that is still on its way when the worker leaves does not count.
+    await until("their answers", () => dispatch.counts().answered === 3);
     await worker.stop();
     await workersThere(dispatch, 0);
     await node.grow(3);
@@ -115,7 +120,7 @@ describe("Requests of webhooks that are given to workers over JetStream", functi
     const { server, receiver, dispatch, node } = await begin();
     const held: ServerResponse[] = [];
     receiver.answer = (response) => void held.push(response);
-    const child: ChildProcess = spawn(process.execPath, [programOf("examples/delivery-worker/main.ts"), "--nats", server.url, "--allow-target", "127.0.0.0/8"], { stdio: "ignore" });
+    const child: ChildProcess = spawn(process.execPath, [programOf(workerProgram), "--nats", server.url, "--allow-target", "127.0.0.0/8"], { stdio: "ignore" });
     atEnd(() => child.kill("SIGKILL"));
     await workersThere(dispatch, 1);
     await node.grow(3);
@@ -138,18 +143,21 @@ describe("Requests of webhooks that are given to workers over JetStream", functi
       const growing = node.grow(batch);
       await server.lose();
       await growing;
-      blocks = Math.max(blocks, node.chain.length - 60);
-      await until("all deliveries", () => new Set(receiver.heights()).size >= node.chain.length - 60);
+      blocks = Math.max(blocks, node.chain.length - height);
+      await until("all deliveries", () => new Set(receiver.heights()).size >= node.chain.length - height);
       await server.start();
       await workersThere(dispatch, 2);
-      if (node.chain.length + 6 > chainBlocks.length) await node.revertTo(60);
+      if (node.chain.length + 6 > chainBlocks.length) await node.revertTo(height);
     }
     expect(new Set(receiver.heights())).to.deep.equal(new Set(grown(blocks)));
   };
 
   /** In both, the node waits for two seconds and more for what does not come: the tests before them run meanwhile. */
   let [killed, lost] = [Promise.resolve(), Promise.resolve()];
-  before(() => {
+  before(async () => {
+    // Made once, which would hold up who waits for a worker's signs.
+    await folderWith(height);
+    programOf(workerProgram);
     [killed, lost] = [killWorker(), loseServer()];
     // What fails is told by the test that waits for it.
     for (const one of [killed, lost]) one.catch(() => undefined);
