@@ -46,7 +46,7 @@ const createSenders = ({ allowTargets = [], concurrency = 64 }: DeliveryWorkerOp
 
 /** Tells what came of jobs. */
 const createAnswers = (to: NatsConnection, subject: string) => {
-  const pack = createPacking(Infinity, async (answers) => {
+  const packing = createPacking(Infinity, async (answers) => {
     if (to.isClosed()) return;
     to.publish(subject, `{"answers":[${answers.join(",")}]}`);
     // The server has it.
@@ -54,7 +54,8 @@ const createAnswers = (to: NatsConnection, subject: string) => {
   });
   return {
     begun: (jobs: readonly DeliveryJob[]): void => to.publish(subject, JSON.stringify({ begun: jobs.map(({ id }) => id) } satisfies DeliveryResults)),
-    put: (id: string, answer: DeliveryAnswer): void => pack(JSON.stringify({ id, answer })),
+    put: (id: string, answer: DeliveryAnswer): void => packing.add(JSON.stringify({ id, answer })),
+    sendAll: packing.sendAll,
   };
 };
 
@@ -94,7 +95,15 @@ const createWork = (senders: ReturnType<typeof createSenders>, concurrency: numb
     while (underWay.size >= concurrency) await Promise.race(underWay);
   };
 
-  return { take, sent: () => sent, ended: () => Promise.all(underWay) };
+  return {
+    take,
+    sent: () => sent,
+    /** Resolves when nothing is under way and all answers are on their way. */
+    ended: async (): Promise<void> => {
+      await Promise.all(underWay);
+      for (const answers of answering?.bySubject.values() ?? []) answers.sendAll();
+    },
+  };
 };
 
 /** Starts a worker: it takes jobs as it has room for them, and nodes know of it by its signs. */
@@ -142,6 +151,7 @@ export const startDeliveryWorker = (options: NatsOptions, given: DeliveryWorkerO
       await link.stop(async (connection) => {
         messages?.stop();
         await work.ended();
+        // After the answers: what is not answered by then, the node gives to others, or sends itself.
         sign(connection, true);
         await connection?.drain().catch(() => undefined);
       });

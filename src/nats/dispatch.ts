@@ -147,12 +147,12 @@ const openQueue = async (to: NatsConnection, queue: ReturnType<typeof queueOf>, 
     await ensureQueue(manager, queue);
     await put(message);
   };
-  const pack = createPacking(mostJobs, (jobs) => {
+  const packing = createPacking(mostJobs, (jobs) => {
     const common: Omit<DeliveryJobs, "jobs"> = { results, deadline: Date.now() + queueTime, ...limits };
     const message = `${JSON.stringify(common).slice(0, -1)},"jobs":[${jobs.join(",")}]}`;
     return put(message).catch(() => putAgain(message));
   });
-  return { publish: (job, failed) => pack(JSON.stringify(job), failed) };
+  return { publish: (job, failed) => packing.add(JSON.stringify(job), failed) };
 };
 
 /**

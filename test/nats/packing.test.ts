@@ -1,14 +1,14 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
-import { createPacking, type Pack } from "../../src/nats/packing.js";
+import { createPacking, type Packing } from "../../src/nats/packing.js";
 
 describe("texts packed into messages", () => {
   let messages: string[];
   /** Ends what is on its way: the first, then the next. */
   let arrivals: { arrived(): void; lost(error: Error): void }[];
   let failed: string[];
-  let pack: Pack;
-  const give = (...texts: string[]): void => texts.forEach((text) => pack(text, () => failed.push(text)));
+  let packing: Packing;
+  const give = (...texts: string[]): void => texts.forEach((text) => packing.add(text, () => failed.push(text)));
   const arrive = async (): Promise<void> => {
     arrivals.shift()?.arrived();
     await nextTurn();
@@ -16,7 +16,7 @@ describe("texts packed into messages", () => {
 
   beforeEach(() => {
     [messages, arrivals, failed] = [[], [], []];
-    pack = createPacking(4, (texts) => {
+    packing = createPacking(4, (texts) => {
       messages.push(texts.map((text) => text.slice(0, 1)).join(""));
       return new Promise((arrived, lost) => arrivals.push({ arrived, lost }));
     });
@@ -43,6 +43,15 @@ describe("texts packed into messages", () => {
     expect(messages).to.deep.equal(["a", "bc", "defg"]);
     await arrive();
     expect(messages).to.deep.equal(["a", "bc", "defg", "h"]);
+  });
+
+  it("go without waiting for anything when all are to be sent", async () => {
+    give("a");
+    await nextTurn();
+    give("b", "c");
+    packing.sendAll();
+    packing.sendAll();
+    expect(messages).to.deep.equal(["a", "bc"]);
   });
 
   it("are in one message no more than a server takes", async () => {
