@@ -1,4 +1,5 @@
 import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, renameSync, rmSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { BlockData } from "../../../types/events.js";
 import type { Network } from "../../../types/node-context.js";
@@ -62,7 +63,7 @@ const asJson = ({ network, parseBlock }: ChainRules): Network => ({ ...network, 
  * reader does; writes go on. Undefined if the store cannot be taken back that far.
  */
 export const copyStore = async ({ root }: Pick<Environment, "root">, { folder, signal, rules, ...task }: CopyOptions): Promise<StoreCopy | undefined> => {
-  rmSync(folder, { recursive: true, force: true });
+  await rm(folder, { recursive: true, force: true });
   const first = join(folder, "first");
   // It holds webhooks and their secrets until they are removed.
   makeFolder(dirname(folder));
@@ -72,7 +73,8 @@ export const copyStore = async ({ root }: Pick<Environment, "root">, { folder, s
   signal.throwIfAborted();
   const whole: CopyTask = { folder: first, result: folder, network: asJson(rules), ...task };
   const taken = (await inBackgroundProcess("copy-process", import.meta.url, whole, signal)) as CopyResult;
-  rmSync(first, { recursive: true, force: true });
+  // Not at once: it is as large as the store, and the file system takes its time.
+  await rm(first, { recursive: true, force: true });
   return taken === null ? undefined : { file: storeFile(folder), layout: schemaVersion, ...taken };
 };
 
