@@ -10,7 +10,7 @@ import { messageOf, PorticoError } from "../errors.js";
 import { makeFolder } from "../make-folder.js";
 import { withoutTrailing } from "../text/trim-end.js";
 import { readIfThere } from "./files.js";
-import { type Manifest, manifestFile, olderManifest, parseEarlierManifest, parseManifest, sha256Of, type SnapshotFile } from "./manifest.js";
+import { type Manifest, manifestFile, olderManifest, parseOlderManifest, parseManifest, sha256Of, type SnapshotFile } from "./manifest.js";
 
 /** A lake's files, in a folder or behind a URL, each checked against the manifest before it is read. */
 export interface LakeFiles {
@@ -137,7 +137,7 @@ const checkChain = async (path: string, newest: { manifest: Manifest; sha256: st
     if (bytes === undefined) throw damaged(`${path}/${name} is missing: the manifest after it names it as the one before`);
     sha256 = sha256Of(bytes);
     if (sha256 !== next.previous) throw damaged(`${path}/${name} is not what its name says: its SHA-256 is ${sha256}`);
-    const older = parseEarlierManifest(bytes, `${path}/${name}`);
+    const older = parseOlderManifest(bytes, `${path}/${name}`);
     if (older.key !== next.key || older.network.nethash !== next.network.nethash) throw foreign(`${path}/${name} is signed with another key than the manifest after it`);
     const changed = older.blocks.find((file, i) => next.blocks[i]?.sha256 !== file.sha256);
     if (changed !== undefined) throw damaged(`${path}/${name} has another ${changed.file} than the manifest after it`);

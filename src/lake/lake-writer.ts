@@ -1,9 +1,10 @@
 import { readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { setImmediate as nextTurn, setTimeout as delay } from "node:timers/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Transaction } from "../../types/chain.js";
 import type { ChainSnapshot, MaybePromise } from "../../types/chain-adapter.js";
 import type { Logger } from "../../types/node-context.js";
+import { pause } from "../async/pause.js";
 import type { FullBlock } from "../chain/blocks/block.js";
 import { blockLine } from "../chain/blocks/block-data.js";
 import { messageOf, PorticoError } from "../errors.js";
@@ -58,8 +59,6 @@ export interface LakeWriter {
 const longestPause = 60_000;
 /** Milliseconds between two looks, however fast the tip moves: each reads the manifest. */
 const shortestPause = 50;
-
-const pause = (milliseconds: number, signal: AbortSignal): Promise<unknown> => delay(milliseconds, undefined, { signal, ref: false }).catch(() => undefined);
 
 /** Blocks read in one snapshot: while it is open, the store cannot reuse what newer blocks replace. */
 const blocksPerSnapshot = 50;

@@ -94,7 +94,7 @@ const form = TypeCompiler.Compile(ManifestSchema);
  * Parses a manifest and checks its form. Its signature is not looked at: for one whose hash a signed manifest names. `where` names it in
  * errors. @throws PorticoError LAKE_DAMAGED
  */
-export const parseEarlierManifest = (bytes: Uint8Array, where: string): Manifest => {
+export const parseOlderManifest = (bytes: Uint8Array, where: string): Manifest => {
   let value: unknown;
   try {
     value = JSON.parse(Buffer.from(bytes).toString("utf8"));
@@ -112,7 +112,7 @@ export const parseEarlierManifest = (bytes: Uint8Array, where: string): Manifest
 
 /** Parses a manifest and checks its form and its signature. @throws PorticoError LAKE_DAMAGED */
 export const parseManifest = (bytes: Uint8Array, where: string): Manifest => {
-  const manifest = parseEarlierManifest(bytes, where);
+  const manifest = parseOlderManifest(bytes, where);
   if (!isSigned(manifest)) throw damaged(where, "its signature is not that of its key");
   return manifest;
 };

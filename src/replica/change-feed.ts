@@ -1,7 +1,7 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { BlockData } from "../../types/events.js";
 import type { FollowingChain } from "../../types/followed-node.js";
 import type { Logger } from "../../types/node-context.js";
+import { pause } from "../async/pause.js";
 import { parseChange } from "./change-line.js";
 import { createFailureLog, type NodeClient } from "./node-client.js";
 import type { NodeWatch } from "./node-watch.js";
@@ -32,8 +32,6 @@ const retryDelay = 100;
 /** Milliseconds that the node may be ahead of what another way has brought. */
 const tolerated = 1_000;
 const lookInterval = 100;
-
-const pause = (milliseconds: number, signal: AbortSignal): Promise<unknown> => delay(milliseconds, undefined, { signal, ref: false }).catch(() => undefined);
 
 /** Hands over one line of changes. */
 const createTake = ({ watch, told, emit }: ChangeFeedNeeds) => {

@@ -1,6 +1,6 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { BlockData, BlockSource } from "../../types/events.js";
 import type { Logger } from "../../types/node-context.js";
+import { pause } from "../async/pause.js";
 import { parseChange } from "./change-line.js";
 import { createFailureLog, type NodeClient, NodeRefusal } from "./node-client.js";
 import type { NodeWatch } from "./node-watch.js";
@@ -58,7 +58,7 @@ export const createNodeBlocks = ({ client, watch, told: changes, lake, signal, l
       } catch (error) {
         if (isBeyond(error)) return [];
         if (!signal().aborted) failures.note(error);
-        await delay(retryDelay, undefined, { signal: signal(), ref: false }).catch(() => undefined);
+        await pause(retryDelay, signal());
         await watch.available(signal());
       }
     }

@@ -1,5 +1,5 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { ReplicaDistance } from "../../types/followed-node.js";
+import { pause } from "../async/pause.js";
 import { messageOf } from "../errors.js";
 import type { NodeClient } from "./node-client.js";
 
@@ -110,7 +110,7 @@ export const createNodeWatch = ({ client, now, lookInterval = 1_000 }: NodeWatch
   const run = async (signal: AbortSignal): Promise<void> => {
     while (!signal.aborted) {
       await look(signal);
-      await delay(answers() ? lookInterval : retryInterval, undefined, { signal, ref: false }).catch(() => undefined);
+      await pause(answers() ? lookInterval : retryInterval, signal);
     }
   };
 
@@ -130,7 +130,7 @@ export const createNodeWatch = ({ client, now, lookInterval = 1_000 }: NodeWatch
       await stopping?.ended;
     },
     available: async (signal) => {
-      while (!answers() && !signal.aborted) await delay(retryInterval / 5, undefined, { signal, ref: false }).catch(() => undefined);
+      while (!answers() && !signal.aborted) await pause(retryInterval / 5, signal);
     },
     heard,
     tip: () => tip,

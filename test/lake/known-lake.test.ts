@@ -1,24 +1,14 @@
 import { createHash, generateKeyPairSync, sign } from "node:crypto";
-import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { openKnownLake } from "../../src/lake/index.js";
 import { type BlockFile, blockFileName, manifestBytes, manifestFile, olderManifest, sha256Of, signManifest } from "../../src/lake/manifest.js";
+import { closeAll, startServer, temporaryFolder } from "../replica/machines.js";
 import { silentLogger } from "../silent.js";
 
 const nethash = "f".repeat(64);
 const perFile = 10;
-
-const folders: string[] = [];
-const temporaryFolder = (): string => {
-  const folder = mkdtempSync(join(tmpdir(), "portico-known-lake-"));
-  folders.push(folder);
-  return folder;
-};
 
 const fileOf = (index: number, content: string): BlockFile => {
   const [from, to] = [index * perFile + 1, (index + 1) * perFile];
@@ -67,7 +57,7 @@ const failureOf = (work: Promise<unknown>): Promise<string> => work.then(() => "
 
 describe("A lake that a data folder knows", () => {
   let lake: Manifests;
-  let server: Server;
+  let url: string;
   let asked: string[];
   let dataDir: string;
 
@@ -75,25 +65,18 @@ describe("A lake that a data folder knows", () => {
     lake = new Manifests();
     dataDir = temporaryFolder();
     asked = [];
-    server = createServer((request, response) => {
+    ({ url } = await startServer((request, response) => {
       asked.push(request.url ?? "");
       try {
         response.end(readFileSync(join(lake.dir, request.url ?? "")));
       } catch {
         response.writeHead(404).end();
       }
-    }).listen(0, "127.0.0.1");
-    await once(server, "listening");
+    }));
   });
-
-  afterEach(() => {
-    server.close();
-    server.closeAllConnections();
-    for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
-  });
+  afterEach(closeAll);
 
   const open = async (): Promise<number> => {
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const { files, remember } = await openKnownLake(url, { nethash, key: undefined, signal: undefined, dataDir, logger: silentLogger });
     await remember();
     await files.close();

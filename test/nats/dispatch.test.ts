@@ -1,14 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { ServerResponse } from "node:http";
 import { expect } from "chai";
 import { type DeliveryWorker, natsDispatch, type NatsDispatch, natsMetricsText, startDeliveryWorker } from "../../src/nats/index.js";
 import { count } from "../fixtures/long.js";
 import { programOf } from "../fixtures/programs.js";
 import { onlyWhere } from "../fixtures/installed.js";
 import { silentLogger } from "../silent.js";
-import { atEnd, chainBlocks, closeAll, folderWith, TestNode, until } from "../replica/machines.js";
+import { atEnd, chainBlocks, closeAll, folderWith, startServer, TestNode, until } from "../replica/machines.js";
 import { hasNats, NatsServer } from "./nats-server.js";
 
 /** A target that keeps what it gets, by `webhook-id`. */
@@ -18,7 +16,7 @@ class Receiver {
   url = "";
 
   async start(): Promise<this> {
-    const server = createServer((request, response) => {
+    const { url } = await startServer((request, response) => {
       let body = "";
       request.setEncoding("utf8").on("data", (chunk: string) => (body += chunk));
       request.on("end", () => {
@@ -30,13 +28,8 @@ class Receiver {
         this.received.set(id, known);
         this.answer(response);
       });
-    }).listen(0, "127.0.0.1");
-    await once(server, "listening");
-    this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    atEnd(() => {
-      server.close();
-      server.closeAllConnections();
     });
+    this.url = `${url}/`;
     return this;
   }
 

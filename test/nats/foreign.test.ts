@@ -1,13 +1,10 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { once } from "node:events";
 import { connect } from "@nats-io/transport-node";
 import { expect } from "chai";
 import { natsDispatch, startDeliveryWorker } from "../../src/nats/index.js";
 import type { DeliveryAnswer } from "../../types/webhooks.js";
 import { jobsIn, resultsIn, signIn } from "../../src/nats/delivery-messages.js";
 import { onlyWhere } from "../fixtures/installed.js";
-import { atEnd, closeAll, until } from "../replica/machines.js";
+import { atEnd, closeAll, startServer, until } from "../replica/machines.js";
 import { hasNats, NatsServer } from "./nats-server.js";
 
 const answer: DeliveryAnswer = { status: 204, retryAfter: undefined, date: undefined, body: "", failure: null };
@@ -48,9 +45,7 @@ describe("Messages of other versions, or of somebody else, on a server that a no
 
   it("keep neither from understanding the other", async () => {
     const server = await new NatsServer().start();
-    const target = createServer((request, response) => void request.resume().on("end", () => response.writeHead(204).end())).listen(0, "127.0.0.1");
-    await once(target, "listening");
-    atEnd(() => target.close());
+    const target = await startServer((request, response) => void request.resume().on("end", () => response.writeHead(204).end()));
     const dispatch = natsDispatch({ servers: server.url });
     atEnd(() => dispatch.close());
     const worker = startDeliveryWorker({ servers: server.url }, { allowTargets: ["127.0.0.0/8"] });
@@ -62,7 +57,7 @@ describe("Messages of other versions, or of somebody else, on a server that a no
     stranger.subscribe("portico.results.*", { callback: (_, { subject }) => void (results = subject) });
     await stranger.flush();
     const send = (): Promise<DeliveryAnswer> =>
-      dispatch.send({ target: `http://127.0.0.1:${(target.address() as AddressInfo).port}/`, headers: {}, body: "{}" }, () => Promise.reject(new Error("the node was to send it itself")), new AbortController().signal);
+      dispatch.send({ target: `${target.url}/`, headers: {}, body: "{}" }, () => Promise.reject(new Error("the node was to send it itself")), new AbortController().signal);
     expect((await send()).status).to.equal(204);
     await until("the subject of results", () => results !== "");
     for (const text of [...nothing, ...foreignJobs.map((one) => JSON.stringify(one)), JSON.stringify({ begun: [null], answers: foreignAnswers })]) {

@@ -1,8 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
 import { messageOf } from "../../src/errors.js";
@@ -12,7 +10,7 @@ import { hasNginx, startNginx } from "../fixtures/nginx.js";
 import { programOf } from "../fixtures/programs.js";
 import { randomFrom } from "../follow/schedule.js";
 import { hasNats, NatsServer } from "../nats/nats-server.js";
-import { atEnd, closeAll, temporaryFolder, until } from "./machines.js";
+import { atEnd, closeAll, startServer, temporaryFolder, until } from "./machines.js";
 import { HostProcess } from "./processes.js";
 
 /** A reader of the feed, which asks the replicas in turn, through nginx where that is installed, and keeps its last cursors. */
@@ -48,7 +46,7 @@ class Reader {
 /** A target of webhooks, which keeps the ids of the blocks that it was told of. */
 const startTarget = async (): Promise<{ url: string; blocks: Set<string> }> => {
   const blocks = new Set<string>();
-  const server = createServer((request, response) => {
+  const { url } = await startServer((request, response) => {
     let body = "";
     request.setEncoding("utf8").on("data", (chunk: string) => (body += chunk));
     request.on("end", () => {
@@ -57,13 +55,8 @@ const startTarget = async (): Promise<{ url: string; blocks: Set<string> }> => {
       else blocks.delete(data.id);
       response.writeHead(204).end();
     });
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  atEnd(() => {
-    server.close();
-    server.closeAllConnections();
   });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, blocks };
+  return { url: `${url}/`, blocks };
 };
 
 /** Something that runs, and can be killed and started again. */

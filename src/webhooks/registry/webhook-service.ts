@@ -78,20 +78,16 @@ const textOfFrom = (from: string | number): string => {
 const digestOf = (draft: WebhookDraft): string =>
   createHash("sha256").update(JSON.stringify(draft, (_name, value: unknown) => (typeof value === "bigint" ? `${value}n` : value))).digest("hex");
 
-/** Webhooks as they are shown: everything but their secrets. */
-const createShowing = ({ store, follow }: ServiceNeeds) => {
-  const showAll = (rows: readonly WebhookRow[]): Webhook[] => {
-    const tip = atOnce(() => follow.height());
-    return rows.map(({ id, events, target, enabled, conditions, match, confirmations, order, batch, rate, headers, description, tags, signature, createdAt, disabledBecause }) => {
-      const progress = store.progress(id);
-      const cursor = seenBy(progress);
-      const behind = cursor === null || tip === undefined ? null : blocksBehind(cursor, tip);
-      const settings = { order, batch, rate, headers, description, tags, signature };
-      return { id, event: events[0] ?? "", events, target, enabled, conditions, match, confirmations, ...settings, cursor, behind, createdAt, failingSince: progress.failingSince, disabledBecause };
-    });
+/** Shows webhooks as they stand at the present tip: everything but their secrets. */
+const createShowing = ({ store, follow }: ServiceNeeds) => (): ((row: WebhookRow) => Webhook) => {
+  const tip = atOnce(() => follow.height());
+  return ({ id, events, target, enabled, conditions, match, confirmations, order, batch, rate, headers, description, tags, signature, createdAt, disabledBecause }) => {
+    const progress = store.progress(id);
+    const cursor = seenBy(progress);
+    const behind = cursor === null || tip === undefined ? null : blocksBehind(cursor, tip);
+    const settings = { order, batch, rate, headers, description, tags, signature };
+    return { id, event: events[0] ?? "", events, target, enabled, conditions, match, confirmations, ...settings, cursor, behind, createdAt, failingSince: progress.failingSince, disabledBecause };
   };
-  const show = (row: WebhookRow): Webhook => showAll([row])[0] as Webhook;
-  return { show, showAll };
 };
 
 /** Where a webhook begins. Where the chain cannot be asked at once, it is found out later. @throws PorticoError BAD_REQUEST, CURSOR_UNKNOWN */
@@ -103,7 +99,7 @@ const beginning = ({ follow, keepsChain }: ServiceNeeds, row: Pick<WebhookRow, "
 };
 
 /** Adds webhooks; within a transaction. */
-const createAdding = (needs: ServiceNeeds, show: (row: WebhookRow) => Webhook) => {
+const createAdding = (needs: ServiceNeeds, showing: () => (row: WebhookRow) => Webhook) => {
   const { store, register, clock, time, rules, maxWebhooks } = needs;
 
   const add = (draft: WebhookDraft): Webhook & WebhookSecret => {
@@ -113,7 +109,7 @@ const createAdding = (needs: ServiceNeeds, show: (row: WebhookRow) => Webhook) =
     if (register.rows().size >= maxWebhooks) throw new PorticoError("WEBHOOKS_FULL");
     const row = store.addWebhook({ ...checked, token, olderTokens: [], createdAt: clock.now(), disabledBecause: null });
     store.putProgress(row.id, { ...begins, failingSince: null });
-    return { ...show(row), ...secretOf(token) };
+    return { ...showing()(row), ...secretOf(token) };
   };
 
   const addOnce = (draft: WebhookDraft, key: string): Webhook & WebhookSecret => {
@@ -195,8 +191,8 @@ const prepareReplay = ({ store, follow, keepsChain }: ServiceNeeds, id: number, 
 /** What clients do with webhooks. */
 export const createWebhookService = (needs: ServiceNeeds): Service => {
   const { store, register, time, rotationOverlap, nodeKey, onChange } = needs;
-  const { show, showAll } = createShowing(needs);
-  const { add, addOnce } = createAdding(needs, show);
+  const showing = createShowing(needs);
+  const { add, addOnce } = createAdding(needs, showing);
   const changing = createChanging(needs);
 
   const change = <T>(id: (result: T) => number, work: () => T): T => {
@@ -210,14 +206,14 @@ export const createWebhookService = (needs: ServiceNeeds): Service => {
       // From memory: one that has a list of a hundred thousand addresses takes 50 ms to read.
       const all = [...register.rows().values()].sort((a, b) => a.id - b.id);
       const listed = tag === undefined ? all : all.filter(({ tags }) => tags.includes(tag));
-      return { rows: showAll(listed.slice(offset, offset + limit)), total: listed.length };
+      return { rows: listed.slice(offset, offset + limit).map(showing()), total: listed.length };
     },
-    get: (id) => show(knownRow(needs, id)),
+    get: (id) => showing()(knownRow(needs, id)),
     create: (draft, key) => change(({ id }) => id, () => (key === undefined ? add(draft) : addOnce(draft, key))),
     replace: (id, draft) => void change(() => id, () => changing.replace(id, draft)),
     patch: (id, changes) => {
       const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) as Partial<WebhookDraft>;
-      return show(change(() => id, () => changing.patch(id, given)));
+      return showing()(change(() => id, () => changing.patch(id, given)));
     },
     remove: (id) => {
       change(() => id, () => {
