@@ -44,11 +44,14 @@ interface KoaHost {
   readonly readBody: ReadBody;
 }
 
+/** How a client leaves: by closing its connection, or by resetting it, as happens where it has not read everything. */
+const leaving: readonly (string | undefined)[] = ["ERR_STREAM_PREMATURE_CLOSE", "ECONNRESET", "EPIPE"];
+
 /** That a client leaves before a stream has ended is usual. Koa would report it as an error of the app. */
 const allowLeaving = (ctx: Context): void => {
   const { onerror } = ctx;
   ctx.onerror = (error: NodeJS.ErrnoException | null) => {
-    if (error !== null && error.code !== "ERR_STREAM_PREMATURE_CLOSE") onerror.call(ctx, error);
+    if (error !== null && !leaving.includes(error.code)) onerror.call(ctx, error);
   };
 };
 

@@ -3,7 +3,8 @@ import { andThen, isPromised } from "../../async/maybe-promise.js";
 import { PorticoError } from "../../errors.js";
 import type { ResponseCache } from "../cache/response-cache.js";
 import { bodyReply, type BodyReplyNeeds } from "../reply/body-reply.js";
-import { createReply, immutable, type Reply } from "../reply/reply.js";
+import { longReply } from "../reply/long-json.js";
+import { createReply, immutable, type Reply, type ReplyFacts } from "../reply/reply.js";
 import type { BodyAnswer, Scope } from "../route.js";
 import type { Step } from "./climb.js";
 import type { ParsedRequest } from "./parsed-request.js";
@@ -21,17 +22,17 @@ export interface AnswerNeeds<State extends Scope> {
 /** `isKept`: whether the reply may be kept, by this request or an equal one. */
 const createWriter =
   <State extends Scope>(threshold: number) =>
-  ({ endpoint, input, asked }: ParsedRequest<State>, answer: unknown, state: State, isKept: boolean): Reply =>
-    createReply(
-      {
-        height: state.height ?? state.tip?.height,
-        validated: endpoint.cached,
-        cacheControl: endpoint.route.authenticated === true ? "no-store" : state.isFinal === true ? immutable : "no-cache",
-        lasting: isKept && endpoint.cached,
-        ...endpoint.write(answer, input, asked),
-      },
-      threshold,
-    );
+  ({ endpoint, input, asked }: ParsedRequest<State>, answer: unknown, state: State, isKept: boolean): Reply => {
+    const { status, json } = endpoint.write(answer, input, asked);
+    const facts: Omit<ReplyFacts, "json"> = {
+      status,
+      height: state.height ?? state.tip?.height,
+      validated: endpoint.cached,
+      cacheControl: endpoint.route.authenticated === true ? "no-store" : state.isFinal === true ? immutable : "no-cache",
+      lasting: isKept && endpoint.cached,
+    };
+    return typeof json === "string" ? createReply({ ...facts, json }, threshold) : longReply(facts, json);
+  };
 
 /** The steps that look a reply up in the cache: before a state is opened, if the tip is known, and for the tip of the state. */
 export const createLookUps = <State extends Scope>({ cache, tipId }: Pick<AnswerNeeds<State>, "cache" | "tipId">) => {

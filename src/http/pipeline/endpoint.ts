@@ -9,7 +9,7 @@ import { createQueryLayout, type QueryPairs } from "../input/query-string.js";
 import type { PageAnswer, Route, Scope } from "../route.js";
 import { generationOf, isCacheable, isCached, querySchema, replySchema } from "../route-schemas.js";
 import { parameterNames } from "../routing/router.js";
-import { createSerializer, type Serialize } from "../reply/serializer.js";
+import { createJsonWriter, type LongJson } from "../reply/long-json.js";
 import type { AmountForm, AmountPrefix } from "../routing/amounts.js";
 import type { Generation } from "../routing/version.js";
 
@@ -39,7 +39,7 @@ export interface Asked {
 /** The outcome of a route. */
 export interface Answered {
   status: number;
-  json: string;
+  json: string | LongJson;
 }
 
 /** A route with everything that is derived from it at start. */
@@ -133,23 +133,25 @@ const createLinkPath = (basePath: string, path: string): ((asked: Asked) => stri
     parts.reduce((written, [name, text]) => written + encodeURIComponent(params[name] ?? "") + text, `${basePath}${prefix}/v2${begin}`);
 };
 
-/** The serializer of a route for each form of amounts, made when it is first needed. The first generation has but one form. */
-const serializersOf = <State extends Scope>(route: Route<State>): ((amounts: AmountForm) => Serialize) => {
-  const made: Partial<Record<AmountForm, Serialize>> = {};
+type WriteJson = ReturnType<typeof createJsonWriter>;
+
+/** The writer of a route's JSON for each form of amounts, made when it is first needed. The first generation has but one form. */
+const jsonWritersOf = <State extends Scope>(route: Route<State>): ((amounts: AmountForm) => WriteJson) => {
+  const made: Partial<Record<AmountForm, WriteJson>> = {};
   const isFree = generationOf(route.versions) === 2;
   return (asked) => {
     const amounts = isFree ? asked : "number";
-    return (made[amounts] ??= createSerializer(replySchema(route), { amountsAsText: amounts === "string" }));
+    return (made[amounts] ??= createJsonWriter(replySchema(route), { amountsAsText: amounts === "string", sentOnce: !isCached(route) }));
   };
 };
 
 const writerOf = <State extends Scope>(route: Route<State>, needs: EndpointNeeds): Endpoint<State>["write"] => {
-  const serializer = serializersOf(route);
+  const writeJson = jsonWritersOf(route);
   if (route.kind === "item") {
     const status = route.status ?? 200;
     return (answer, _, { amounts }) => ({
       status: typeof status === "number" ? status : status(answer),
-      json: serializer(amounts)(answer),
+      json: writeJson(amounts)(answer),
     });
   }
   if (route.kind === "body") {
@@ -161,7 +163,7 @@ const writerOf = <State extends Scope>(route: Route<State>, needs: EndpointNeeds
   return (answer, { page }, asked) => {
     const { rows, total } = answer as PageAnswer<unknown>;
     const meta = pageMeta({ count: rows.length, total }, linkPath(asked), asked.pairs, requirePage(page));
-    return { status: 200, json: serializer(asked.amounts)({ meta, data: rows }) };
+    return { status: 200, json: writeJson(asked.amounts)({ meta, data: rows }) };
   };
 };
 

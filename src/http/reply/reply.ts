@@ -78,7 +78,7 @@ const trimmed = (bytes: Buffer): Buffer => {
   return own;
 };
 
-const plainHeaders = ({ height, cacheControl }: ReplyFacts): string[] => [
+export const plainHeaders = ({ height, cacheControl }: Pick<ReplyFacts, "height" | "cacheControl">): string[] => [
   "Content-Type",
   "application/json; charset=utf-8",
   "Cache-Control",

@@ -16,6 +16,12 @@ interface Hooks {
   asDate(value: unknown): string;
 }
 
+export interface SerializerOptions {
+  amountsAsText: boolean;
+  /** Whether a list that is a free-form part is left out of the text; it is told of them in the order in which they stand there. */
+  leavesOut?: (list: readonly unknown[]) => boolean;
+}
+
 interface DebugBuild {
   code: string;
   validator: unknown;
@@ -43,10 +49,18 @@ const freeFormWriter =
     }
   };
 
-const asIntegers = freeFormWriter((value) => stringify(value) ?? "null");
+/** Writes a free-form part, with bigints as integers. */
+export const writeFreeForm = freeFormWriter((value) => stringify(value) ?? "null");
 const asTexts = freeFormWriter((value) => JSON.stringify(value, (_, part: unknown) => (typeof part === "bigint" ? String(part) : part)));
 
-const hooksFor = (amountsAsText: boolean): Hooks => ({ asInteger: writeInteger, asTime: asIntegers, asDate: amountsAsText ? asTexts : asIntegers });
+/** Stands for a list that was left out of a text: no JSON text has such a character. */
+export const leftOut = "\0";
+
+const hooksFor = ({ amountsAsText, leavesOut }: SerializerOptions): Hooks => ({
+  asInteger: writeInteger,
+  asTime: leavesOut === undefined ? writeFreeForm : (value) => (Array.isArray(value) && leavesOut(value) ? leftOut : writeFreeForm(value)),
+  asDate: amountsAsText ? asTexts : writeFreeForm,
+});
 const freeForm: JsonSchema = { type: "string", format: "time" };
 const freeFormWithAmounts: JsonSchema = { type: "string", format: "date" };
 
@@ -116,8 +130,8 @@ const forGenerator = (schema: unknown, amountsAsText: boolean): JsonSchema => {
  * digits or as decimal strings. Free-form parts (`Unknown`, `Any`) are written as they are, with bigints as integers; in those with
  * `"x-amounts-inside": true` bigints are amounts.
  */
-export const createSerializer = (schema: unknown, options: { amountsAsText: boolean }): Serialize => {
+export const createSerializer = (schema: unknown, options: SerializerOptions): Serialize => {
   const generated = build(forGenerator(schema, options.amountsAsText), { mode: "debug" }) as unknown as DebugBuild;
-  const serializer = Object.assign(Object.create(generated.serializer) as object, hooksFor(options.amountsAsText));
+  const serializer = Object.assign(Object.create(generated.serializer) as object, hooksFor(options));
   return restore({ ...generated, serializer });
 };

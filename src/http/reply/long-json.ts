@@ -1,0 +1,98 @@
+import { loopShare } from "../../async/loop-share.js";
+import { defaultPatience } from "./body-reply.js";
+import { emptyReply, plainHeaders, type Reply, type ReplyFacts } from "./reply.js";
+import { createSerializer, leftOut, writeFreeForm } from "./serializer.js";
+
+/**
+ * A reply may hold long lists: a webhook may list a hundred thousand addresses, and a page has up to a hundred webhooks. As one text that is
+ * 400 MB, and holds up the process for a second. Where there is much in long lists, they are written while the reply is sent.
+ */
+
+/** JSON that is not written yet. */
+export interface LongJson {
+  /** Its text, in order. */
+  pieces(): Generator<string, void>;
+}
+
+/** Characters from which on a list is long. All that a page of webhooks has besides such lists is some 10 MB at the worst. */
+const longList = 1_024;
+
+/** Characters in long lists from which on they are written while the reply is sent. Half a megabyte takes a millisecond or two. */
+const muchInLists = 524_288;
+
+/** Characters of one piece. */
+const pieceLength = 65_536;
+
+type List = readonly unknown[];
+
+/** About so many characters of a list, as JSON, or its rest: up to which place, and how many they are. */
+const measure = (list: List, from: number, most: number): { end: number; length: number } => {
+  let [end, length] = [from, 0];
+  for (; end < list.length && length < most; end++) {
+    const value = list[end];
+    length += typeof value === "string" ? value.length + 3 : 20;
+  }
+  return { end, length };
+};
+
+const isPlain = (value: unknown): boolean => typeof value !== "object";
+
+function* piecesOf(text: string, lists: readonly List[]): Generator<string, void> {
+  let piece = "";
+  for (const [index, part] of text.split(leftOut).entries()) {
+    piece += part;
+    const list = lists[index];
+    if (list === undefined) continue;
+    for (let from = 0; from < list.length; ) {
+      const { end } = measure(list, from, pieceLength);
+      piece += (from === 0 ? "[" : ",") + writeFreeForm(list.slice(from, end)).slice(1, -1);
+      from = end;
+      if (piece.length < pieceLength) continue;
+      yield piece;
+      piece = "";
+    }
+    piece += "]";
+  }
+  yield piece;
+}
+
+/** Compiles the writer of a reply schema. A reply that is `sentOnce` may be written while it is sent. */
+export const createJsonWriter = (schema: unknown, { amountsAsText, sentOnce }: { amountsAsText: boolean; sentOnce: boolean }): ((value: unknown) => string | LongJson) => {
+  if (!sentOnce) return createSerializer(schema, { amountsAsText });
+  let lists: List[] = [];
+  let length = 0;
+  const leavesOut = (list: List): boolean => {
+    const { end, length: begin } = measure(list, 0, longList);
+    if (begin < longList || !list.slice(0, end).every(isPlain)) return false;
+    lists.push(list);
+    if (length < muchInLists) length += measure(list, 0, muchInLists).length;
+    return true;
+  };
+  const serialize = createSerializer(schema, { amountsAsText, leavesOut });
+  return (value) => {
+    [lists, length] = [[], 0];
+    const text = serialize(value);
+    if (lists.length === 0) return text;
+    const left = lists;
+    const pieces = () => piecesOf(text, left);
+    return length < muchInLists ? [...pieces()].join("") : { pieces };
+  };
+};
+
+/** In their share of the event loop, however many such replies are on their way. */
+async function* written(pieces: Generator<string, void>): AsyncGenerator<Buffer> {
+  for (;;) {
+    const piece = await loopShare.run(() => {
+      const next = pieces.next();
+      return next.done === true ? undefined : Buffer.from(next.value);
+    });
+    if (piece === undefined) return;
+    yield piece;
+  }
+}
+
+/** A reply that is written while it is sent: neither kept nor compressed, and its length is not known. */
+export const longReply = (facts: Omit<ReplyFacts, "json">, json: LongJson): Reply => ({
+  ...emptyReply(facts.status, plainHeaders(facts)),
+  stream: { open: () => written(json.pieces()), endless: false, patience: defaultPatience, keepsState: false, length: undefined },
+});

@@ -1,0 +1,115 @@
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
+import { Type } from "@sinclair/typebox";
+import { expect } from "chai";
+import Koa from "koa";
+import { type Route, routesOf } from "../../src/http/route.js";
+import { ask } from "./ask.js";
+import { listenerOf, listening } from "./listening.js";
+import { routes, type Served, serveThings, type ThingState } from "./things.js";
+
+const { item, list } = routesOf<ThingState>();
+const common = { versions: [2], resource: "lists", stateless: true, cache: "never", summary: "Has lists." } as const;
+const Listed = Type.Object({ id: Type.Integer(), value: Type.Unknown(), after: Type.String() });
+
+const listRoutes = (rows: readonly { id: number; value: unknown; after: string }[]): Route<ThingState>[] => [
+  ...routes,
+  list({ ...common, method: "GET", path: "/lists", item: Listed, answer: ({ page: { offset, limit } }) => ({ rows: rows.slice(offset, offset + limit), total: rows.length }) }),
+  item({ ...common, method: "GET", path: "/lists/first", authenticated: true, reply: Type.Object({ data: Listed }), answer: () => ({ data: rows[0]! }) }),
+  item({ ...common, method: "POST", path: "/lists", status: 201, reply: Type.Object({ data: Listed }), answer: () => Promise.resolve({ data: rows[0]! }) }),
+  item({ ...common, method: "GET", path: "/lists/kept", cache: "tip", reply: Type.Object({ data: Listed }), answer: () => ({ data: rows[0]! }) }),
+];
+
+/** Texts of 30 characters. */
+const texts = (count: number): string[] => Array.from({ length: count }, (_, index) => String(index).padStart(30, "x"));
+
+/** Runs a test at a listener and in a Koa app. */
+const everywhere = (title: string, values: readonly unknown[], test: (port: number, served: Served) => Promise<void>): void => {
+  const run = async (isKoa: boolean): Promise<void> => {
+    const rows = values.map((value, index) => ({ id: index + 1, value, after: `after ${index}` }));
+    const served = await serveThings({}, { routes: listRoutes(rows), authorize: () => true });
+    try {
+      if (!isKoa) return await test(served.port, served);
+      const app = new Koa();
+      app.on("error", (error: Error) => served.errors.push(`Koa: ${error.message}`));
+      served.edge.mount(app);
+      await listening(listenerOf(app), (port) => test(port, served));
+    } finally {
+      await served.stop();
+    }
+  };
+  it(`${title}: listener`, () => run(false));
+  it(`${title}: Koa`, () => run(true));
+};
+
+const dataIn = (text: string): string => text.slice(text.indexOf('"data":') + 7, -1);
+
+/** Counts how many values are read, a hundred at a time. */
+const counted = (values: unknown[]): { list: unknown; reads(): number } => {
+  let reads = 0;
+  const list = new Proxy(values, {
+    get: (target, name, receiver) => {
+      if (typeof name === "string" && name.endsWith("00")) reads += 100;
+      return Reflect.get(target, name, receiver) as unknown;
+    },
+  });
+  return { list, reads: () => reads };
+};
+
+describe("replies with long lists", () => {
+  const large = texts(30_000);
+  const odd = [...texts(100), '"', "\\", "\0", "\n", "é", "\u{1f600}", "\ud800", "\u2028", "", -0.5, 1e21, 2n ** 70n, ...texts(30_000), "]", "last"];
+  const written = (value: unknown): string => JSON.stringify(value, (_, one: unknown) => (typeof one === "bigint" ? `${one}n` : one)).replace(/"(\d+)n"/g, "$1");
+
+  everywhere("are sent in pieces, and have the same text", [large, [], "short", odd, { a: texts(50_000) }, [1, [texts(300)], { b: 1 }], ["one"], ["x".repeat(600_000)], null], async (port) => {
+    const { status, headers, text } = await ask(port, "/api/lists", { headers: { "Accept-Encoding": "br" } });
+    const values = [large, [], "short", odd, { a: texts(50_000) }, [1, [texts(300)], { b: 1 }], ["one"], ["x".repeat(600_000)], null];
+    expect(status).to.equal(200);
+    expect(headers).to.include({ "transfer-encoding": "chunked", "content-type": "application/json; charset=utf-8", "cache-control": "no-cache", vary: "API-Version, Accept, API-Amounts, Accept-Encoding" });
+    expect(headers).to.not.have.any.keys("content-encoding", "content-length", "etag");
+    expect(dataIn(text) === written(values.map((value, index) => ({ id: index + 1, value, after: `after ${index}` })))).to.equal(true);
+  });
+
+  everywhere("keep status and headers, and have no length for HEAD", [large], async (port) => {
+    const expected = JSON.stringify({ data: { id: 1, value: large, after: "after 0" } });
+    const created = await ask(port, "/api/lists", { method: "POST" });
+    expect([created.status, created.text === expected, created.headers["transfer-encoding"]]).to.deep.equal([201, true, "chunked"]);
+    const first = await ask(port, "/api/lists/first");
+    expect([first.status, first.text === expected, first.headers["cache-control"]]).to.deep.equal([200, true, "no-store"]);
+    const head = await ask(port, "/api/lists/first", { method: "HEAD" });
+    expect([head.status, head.text, head.headers["content-type"]]).to.deep.equal([200, "", "application/json; charset=utf-8"]);
+    expect(head.headers).to.not.have.any.keys("content-length", "content-encoding");
+  });
+
+  everywhere("are sent as any other, compressed and with their length, where the lists are not much", [texts(10_000), [1, 2, 3]], async (port) => {
+    const plain = await ask(port, "/api/lists");
+    expect(dataIn(plain.text)).to.equal(JSON.stringify([texts(10_000), [1, 2, 3]].map((value, index) => ({ id: index + 1, value, after: `after ${index}` }))));
+    expect(plain.headers).to.include({ "content-length": String(plain.bytes.length) });
+    expect((await ask(port, "/api/lists", { headers: { "Accept-Encoding": "gzip" } })).headers).to.include({ "content-encoding": "gzip" });
+  });
+
+  everywhere("are kept whole where the reply is kept until the tip moves", [large], async (port) => {
+    const replies = [await ask(port, "/api/lists/kept"), await ask(port, "/api/lists/kept")];
+    for (const { headers, text } of replies) {
+      expect(text === JSON.stringify({ data: { id: 1, value: large, after: "after 0" } })).to.equal(true);
+      expect(headers).to.include.keys("etag", "content-length");
+    }
+  });
+
+  const watched = counted(Array.from({ length: 2_000_000 }, () => "a text of which there are many"));
+  everywhere("are written no further than a client reads, and end with it; others are answered", [watched.list], async (port, { edge, errors }) => {
+    const before = watched.reads();
+    const asked = request({ host: "127.0.0.1", port, path: "/api/lists", agent: false });
+    asked.on("error", () => undefined).end();
+    const [response] = (await once(asked, "response")) as [IncomingMessage];
+    response.on("error", () => undefined);
+    await once(response, "readable");
+    for (let turns = 0; turns < 20; turns++) expect((await ask(port, "/api/echo")).status).to.equal(200);
+    expect(watched.reads() - before).to.be.within(1, 1_000_000);
+    expect(edge.streams.count).to.equal(1);
+    response.destroy();
+    while (edge.streams.count > 0) await ask(port, "/api/echo");
+    expect(watched.reads() - before).to.be.below(1_000_000);
+    expect(errors).to.deep.equal([]);
+  });
+});
