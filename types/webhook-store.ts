@@ -195,8 +195,8 @@ export interface WebhookStore {
   registerRevision(): number;
   /** Ids of the webhooks changed since a revision; undefined if that was too many changes ago to tell. */
   changedSince(revision: number): number[] | undefined;
-  /** Ascending by id, with the total number. */
-  webhooks(page: { offset: number; limit: number }): { rows: WebhookRow[]; total: number };
+  /** All, ascending by id, each read when it is asked for: it may be large. */
+  webhooks(): Iterable<WebhookRow>;
   webhook(id: number): WebhookRow | undefined;
   addWebhook(row: Omit<WebhookRow, "id">): WebhookRow;
   putWebhook(row: WebhookRow): void;

@@ -2,6 +2,7 @@ import { performance } from "node:perf_hooks";
 import type { ChainChanges, ChangesView } from "../../types/chain-adapter.js";
 import type { HostLog, LoggedEvent } from "../../types/host-log.js";
 import { ask, type Asking, drive } from "../async/drive.js";
+import { andThen } from "../async/maybe-promise.js";
 import { finalHeightAt } from "../chain/finality.js";
 import { endsRound, roundOf } from "../chain/rounds.js";
 import type { ChainRules } from "../chain/rules.js";
@@ -282,6 +283,11 @@ export const createChainReader = (needs: ChainReaderNeeds): Pick<Follow, "locate
     locate: (text, options = {}) => within((view) => locate(view, text, options)),
     tip: (options = {}) => within((view) => tipOf(view, options)),
     after: (cursor, options = {}) => within((view) => readOn(view, cursor, options)),
-    height: () => within((view) => ask(view.tip.height)),
+    height: () =>
+      andThen(changes.view(), (view) => {
+        const height = view?.tip.height;
+        view?.release?.();
+        return height;
+      }),
   };
 };

@@ -47,8 +47,8 @@ export interface Follow {
    * @throws PorticoError CURSOR_UNKNOWN if the cursor's block is neither on the chain nor kept; NOT_READY while there is no chain to read
    */
   after(cursor: Cursor, options?: ReadOptions & { limit?: number }): MaybePromise<Batch>;
-  /** Height of the tip; 0 where all events are the host's own. @throws PorticoError NOT_READY */
-  height(): MaybePromise<number>;
+  /** Height of the tip; 0 where all events are the host's own; undefined while there is no chain to read. */
+  height(): MaybePromise<number | undefined>;
   /** Calls `changed` when there may be something new. Returns what ends it. */
   watch(changed: () => void): () => void;
 }

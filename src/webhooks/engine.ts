@@ -5,7 +5,6 @@ import type { DeliveryDispatch, WebhookOptions, Webhooks } from "../../types/web
 import { closeAll } from "../async/close-all.js";
 import { runSliced } from "../async/time-slicing.js";
 import type { FullClock } from "../clock.js";
-import { PorticoError } from "../errors.js";
 import type { Follow } from "../follow/index.js";
 import { createPatternWorker } from "./conditions/pattern.js";
 import { createDeliveries } from "./deliver/deliveries.js";
@@ -64,16 +63,6 @@ export interface WebhookEngine extends Webhooks {
 }
 
 const defaultGrace = 2_000;
-
-/** Undefined while there is none. */
-const tipOf = async (follow: Follow): Promise<number | undefined> => {
-  try {
-    return await follow.height();
-  } catch (error) {
-    if (error instanceof PorticoError && error.code === "NOT_READY") return undefined;
-    throw error;
-  }
-};
 
 /** An event that an earlier version kept in its journal; within a transaction. */
 const writeOld = ({ number, at, event, json }: HeardEvent, store: WebhookStore, register: Register): void => {
@@ -194,7 +183,7 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
     events: () => descriptions,
     takeOld: takeOldInto(store, register),
     settled: scanner.settled,
-    standing: async () => runSliced(standingOf({ register, store }, await tipOf(follow)), "cooperative"),
+    standing: async () => runSliced(standingOf({ register, store }, await follow.height()), "cooperative"),
     ...life,
   };
 };

@@ -133,7 +133,7 @@ describe("LMDB's transaction count, set back by a process that opens the store i
     expect(kept.journalPosition()).to.equal(18);
     expect(kept.instance).to.equal(instance);
     expect(ids).to.deep.equal(Array.from({ length: 24 }, (_, index) => index + 1));
-    expect(kept.webhooks({ offset: 0, limit: 100 }).rows.map(({ id }) => id)).to.deep.equal(ids);
+    expect(Array.from(kept.webhooks(), ({ id }) => id)).to.deep.equal(ids);
   });
 
   it("reverts nothing when other processes really open the store without a pause", async () => {
@@ -176,7 +176,7 @@ describe("LMDB's transaction count, set back by a process that opens the store i
     } finally {
       beside.kill("SIGKILL");
     }
-    expect(createWebhookStore(store.environment).webhooks({ offset: 0, limit: 1 }).total).to.equal(1);
+    expect([...createWebhookStore(store.environment).webhooks()]).to.have.length(1);
     expect(store.tip()?.height).to.equal(20);
   });
 

@@ -68,6 +68,21 @@ describe("the webhook registry", () => {
     expect(stage.engine.list({ offset: 0, limit: 10 })).to.deep.equal({ rows: [shown], total: 1 });
   });
 
+  it("is the same for the same key, with whole numbers of any size, also after it was changed; only what cannot be told again is kept", () => {
+    const conditions: Condition[] = [
+      { key: "amount", condition: "in", value: [2n ** 70n, "text", ...Array.from({ length: 1_000 }, (_unused, index) => `A${index}`)] },
+      { key: "amount", condition: "eq", value: 2n ** 70n },
+    ];
+    const first = stage.engine.create({ ...draft, conditions }, "key");
+    expect(first.conditions).to.deep.equal(conditions);
+    stage.engine.patch(first.id, { conditions: [] });
+    const again = stage.engine.create({ ...draft, conditions }, "key");
+    expect(again).to.deep.equal(first);
+    expect(Object.keys(again)).to.deep.equal(Object.keys(first));
+    expect(stage.environment.store.keptReply("key", 0)?.reply.length).to.be.below(1_000);
+    expect(stage.engine.list({ offset: 0, limit: 10 }).total).to.equal(1);
+  });
+
   it("is the same after a restart, and never reuses an id", async () => {
     stage.engine.create(draft);
     stage.engine.create(draft);

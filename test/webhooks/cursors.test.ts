@@ -186,7 +186,8 @@ describe("a webhook that is a cursor, over HTTP", () => {
 
   it("is created once under an Idempotency-Key: the reply is the same, and another body is refused", async () => {
     const headers = { authorization: token, "idempotency-key": "order 66" };
-    const draft = { event: "block.applied", target: receiver.url };
+    const conditions = [{ key: "addresses.*", condition: "in", value: ["a", "b"] }, { key: "amount", condition: "eq", value: 7.5 }, { key: "data.isFinal", condition: "truthy" }];
+    const draft = { event: "block.applied", target: receiver.url, conditions };
     const one = await send("POST", "/webhooks", draft, headers);
     expect(one.status).to.equal(201);
     const same = await send("POST", "/webhooks", draft, headers);

@@ -136,7 +136,7 @@ describe("a webhook store beside the chain, of an earlier layout", () => {
     expect(store.countOf(1, "retrying")).to.equal(1);
     await root.close();
     const again = openWebhookStore(dataDir);
-    expect(again.store.webhooks({ offset: 0, limit: 9 }).total).to.equal(3);
+    expect([...again.store.webhooks()]).to.have.length(3);
     await again.close();
     await rm(dataDir, { recursive: true });
   });

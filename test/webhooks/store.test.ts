@@ -305,7 +305,7 @@ describe("the webhook store", function () {
     expect(() => store.transaction(fail)).to.throw("changed its mind");
     expect(store.deliveries(1, undefined, { offset: 0, limit: 10 }).total).to.equal(1);
     expect(store.message(2)).to.equal(undefined);
-    expect(store.webhooks({ offset: 0, limit: 10 })).to.deep.equal({ rows: [], total: 0 });
+    expect([...store.webhooks()]).to.deep.equal([]);
     expect(store.journalPosition()).to.equal(0);
     expect(store.transaction(() => store.append({ at: 2, json: "2" }, [recipient]))).to.deep.equal([2]);
   });
@@ -319,7 +319,7 @@ describe("the webhook store", function () {
     const other = store.transactionSoon(() => store.addWebhook(webhookRow));
     expect(await failing.catch((error: unknown) => (error as Error).message)).to.equal("changed its mind");
     expect((await other).id).to.equal(1);
-    expect(store.webhooks({ offset: 0, limit: 10 }).total).to.equal(1);
+    expect([...store.webhooks()]).to.have.length(1);
   });
 
   it("refuses writes outside a transaction", () => {
@@ -349,7 +349,7 @@ describe("the webhook store", function () {
     expect(store.changedSince(start)?.sort()).to.deep.equal([1, 2, 3]);
     expect(store.changedSince(start + 3)).to.deep.equal([1, 2]);
     expect(store.changedSince(store.registerRevision())).to.deep.equal([]);
-    expect(store.webhooks({ offset: 1, limit: 5 })).to.deep.equal({ rows: [rows[2]], total: 2 });
+    expect([...store.webhooks()]).to.deep.equal([{ ...rows[0], enabled: false }, rows[2]]);
     store.transaction(() => {
       for (let count = 0; count < 10_001; count++) store.putWebhook(rows[2]!);
     });
@@ -418,6 +418,20 @@ describe("the webhook store", function () {
     expect(store.keptReply("key", 1_000 + 86_399_999)).to.deep.equal(kept);
     expect(store.keptReply("key", 1_000 + 86_400_000)).to.equal(undefined);
     expect(store.keptReply("other", 1_000)).to.equal(undefined);
+  });
+
+  it("removes replies past their day a few at a time, however many there are", () => {
+    const { store } = environment;
+    const keys = Array.from({ length: 300 }, (_unused, index) => `key ${String(index).padStart(3, "0")}`);
+    const left = (): number => keys.filter((key) => store.keptReply(key, 1_000) !== undefined).length;
+    store.transaction(() => keys.forEach((key) => store.keepReply(key, { digest: "a", reply: "{}", at: 1_000 })));
+    expect(left()).to.equal(300);
+    const later = { digest: "a", reply: "{}", at: 1_000 + 86_400_000 };
+    store.transaction(() => store.keepReply("key 0", later));
+    expect(left()).to.be.within(296, 299);
+    // They are looked at in turn, those that are still kept among them.
+    for (let count = 0; count < 200; count++) store.transaction(() => store.keepReply(`a key ${count}`, later));
+    expect([left(), store.keptReply("key 0", later.at), store.keptReply("a key 7", later.at)]).to.deep.equal([0, later, later]);
   });
 
   it("is refused when it has the layout of another version", async () => {

@@ -64,7 +64,6 @@ export const counters = {
   schema: "schema",
   instance: "instance",
   lastWebhook: "last-webhook",
-  webhooks: "webhooks",
   lastMessage: "last-message",
   lastDelivery: "last-delivery",
   registerRevision: "register-revision",

@@ -64,12 +64,11 @@ const registerPart = (db: WebhookDatabases, { writing }: Transactions): Register
       if (readNumber(db, counters.registerRevision) - revision > keptChanges) return undefined;
       return [...new Set([...db.changes.getRange({ start: revision + 1 })].map(({ value }) => value))];
     },
-    webhooks: (page) => ({ rows: [...db.register.getRange(page)].map(({ value }) => value), total: readNumber(db, counters.webhooks) }),
+    webhooks: () => db.register.getRange().map(({ value }) => value),
     webhook: (id) => db.register.get(id),
     addWebhook: (row) => {
       const { tally } = writing();
       const added = { id: tally.add(counters.lastWebhook, 1), ...row };
-      tally.add(counters.webhooks, 1);
       putWebhook(added);
       return added;
     },
@@ -78,7 +77,6 @@ const registerPart = (db: WebhookDatabases, { writing }: Transactions): Register
       db.register.removeSync(id);
       db.progress.removeSync(id);
       db.removed.putSync(id, Number.MAX_SAFE_INTEGER);
-      writing().tally.add(counters.webhooks, -1);
       noteChange(id);
     },
     progress: (id) => db.progress.get(id) ?? noProgress,
@@ -88,6 +86,20 @@ const registerPart = (db: WebhookDatabases, { writing }: Transactions): Register
 
 /** A URL may have any length, and may hold a secret. */
 const pauseKey = (target: string): string => counters.pause(textDigest(target).toString("hex"));
+
+/** Replies that are looked at with each that is kept, in turn: those past their time go faster than new ones come. */
+const lookedAt = 4;
+
+const createKeepReply = ({ replies }: WebhookDatabases): WebhookStore["keepReply"] => {
+  /** The last that was looked at. */
+  let last: string | undefined;
+  return (key, kept) => {
+    const some = [...replies.getRange({ ...(last === undefined ? {} : { start: last }), limit: lookedAt })];
+    last = some.length < lookedAt ? undefined : some.at(-1)?.key;
+    for (const { key: old, value } of some) if (kept.at - value.at >= replyTime) replies.removeSync(old);
+    replies.putSync(key, kept);
+  };
+};
 
 type NotesPart = Pick<
   WebhookStore,
@@ -100,10 +112,7 @@ const notesPart = (db: WebhookDatabases, { writing }: Transactions): NotesPart =
     const kept = db.replies.get(key);
     return kept !== undefined && now - kept.at < replyTime ? kept : undefined;
   },
-  keepReply: (key, kept) => {
-    for (const { key: old, value } of [...db.replies.getRange()]) if (kept.at - value.at >= replyTime) db.replies.removeSync(old);
-    db.replies.putSync(key, kept);
-  },
+  keepReply: createKeepReply(db),
   workRevision: () => readNumber(db, counters.workRevision),
   announceWork: () => void writing().tally.add(counters.workRevision, 1),
   journalPosition: () => readNumber(db, counters.journalPosition),

@@ -186,8 +186,9 @@ const checkTags = (tags: string[]): string[] => {
 
 const oneOf = <T extends string>(key: string, value: string, among: readonly T[]): T => among.find((one) => one === value) ?? refuse(key, `must be one of ${among.join(", ")}${didYouMean(value, among)}`);
 
-/** A condition as it is kept: without other members. */
-const tidy = ({ key, condition, value }: Condition): Condition => ({ key, condition, ...(value === undefined ? {} : { value }) });
+/** Conditions as they are kept: without other members. */
+export const tidyConditions = (conditions: readonly Condition[] = []): Condition[] =>
+  conditions.map(({ key, condition, value }) => ({ key, condition, ...(value === undefined ? {} : { value }) }));
 
 /** @throws PorticoError BAD_REQUEST */
 export const checkDraft = (draft: WebhookDraft, { guard, events }: DraftRules): CheckedDraft => {
@@ -202,7 +203,7 @@ export const checkDraft = (draft: WebhookDraft, { guard, events }: DraftRules): 
     events: names,
     target,
     enabled: String(enabled) === "true",
-    conditions: conditions.map(tidy),
+    conditions: tidyConditions(conditions),
     match: oneOf("match", match, ["any", "all"]),
     confirmations: checkConfirmations(confirmations),
     order: oneOf("order", order, ["first", "strict", "none"]),

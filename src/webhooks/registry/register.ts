@@ -19,8 +19,6 @@ export interface Register {
 /** A webhook as the matcher has it. */
 export const asMatched = (row: WebhookRow): WebhookRow => ({ ...row, events: row.events.map(canonicalEvent) });
 
-const everything = { offset: 0, limit: Number.MAX_SAFE_INTEGER };
-
 /** Brings a matcher up to what webhooks are now: in slices, as one may list a hundred thousand addresses, or at once for whoever needs it. */
 const createUpdating = (matcher: Matcher, rows: ReadonlyMap<number, WebhookRow>) => {
   /** Webhooks that the matcher does not have as they are. */
@@ -88,7 +86,7 @@ export const createRegister = (store: WebhookStore): Register => {
 
   const readAll = (): void => {
     for (const id of [...rows.keys()]) put(id, undefined);
-    for (const row of store.webhooks(everything).rows) put(row.id, row);
+    for (const row of store.webhooks()) put(row.id, row);
   };
 
   const catchUp = (): void => {
