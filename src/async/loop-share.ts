@@ -1,5 +1,7 @@
 import { performance } from "node:perf_hooks";
 import type { MaybePromise } from "../../types/chain-adapter.js";
+import type { Sliced } from "./time-slicing.js";
+import { currentMeter, metered } from "./work-meter.js";
 
 /** A share of each round of the event loop. */
 export interface LoopShare {
@@ -66,6 +68,21 @@ export const createLoopShare = (length: number): LoopShare => {
       });
     },
   };
+};
+
+/** Does work in slices, each in what is left of a round's share. It counts for whoever begins it. */
+export const runShared = async <T>(work: Sliced<T>, share: LoopShare): Promise<T> => {
+  const meter = currentMeter();
+  const goOn = (): IteratorResult<undefined, T> => {
+    for (;;) {
+      const result = work.next();
+      if (result.done === true || !share.hasRoom()) return result;
+    }
+  };
+  for (;;) {
+    const result = await share.run(() => metered(meter, goOn));
+    if (result.done === true) return result.value;
+  }
 };
 
 /** For bodies, what is answered to them, and for what streams read and write: the process has one event loop. */

@@ -6,21 +6,21 @@ import type { Selection, SelectionInput } from "./selection.js";
 
 interface OpenEventsNeeds extends ChannelNeeds {
   clock: Pick<FullClock, "monotonic">;
-  select(input: SelectionInput): Selection;
+  select(input: SelectionInput): Promise<Selection>;
 }
 
 /** Finds the cursor of an event stream and what begins it. Those that select the same are in one channel. @throws PorticoError BAD_REQUEST, CURSOR_UNKNOWN, NOT_READY */
 export const createOpenEvents = ({ clock, select, ...needs }: OpenEventsNeeds) => {
   const channels = new Map<string, Channel>();
 
-  const makeChannel = (input: SelectionInput, confirmations: Confirmations | undefined): Channel => {
-    const { filter, hostEvents } = select(input);
+  const makeChannel = async (input: SelectionInput, confirmations: Confirmations | undefined): Promise<Channel> => {
+    const { filter, hostEvents } = await select(input);
     return new Channel(filter, { confirmations, hostEvents, whole: true }, needs);
   };
 
   return async (after: string, { confirmations, ...input }: SelectionInput & { confirmations?: Confirmations | undefined }): Promise<() => EventStream> => {
     const key = JSON.stringify([input.event, input.conditions, input.match, confirmations]);
-    const found = channels.get(key) ?? makeChannel(input, confirmations);
+    const found = channels.get(key) ?? (await makeChannel(input, confirmations));
     const cursor = await needs.follow.locate(after, found.options);
     return () => {
       // Others may have begun meanwhile.

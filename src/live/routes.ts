@@ -8,11 +8,12 @@ import { type Route, routesOf, type Scope } from "../http/route.js";
 import { changeStream } from "./change-stream.js";
 import { createOpenEvents } from "./open-events.js";
 import { readFeed } from "./feed.js";
-import { type CompileFilter, ConditionsInput, ConfirmationsInput, createSelect } from "./selection.js";
+import { createHeldConditions } from "./held-conditions.js";
+import { ConditionsInput, ConfirmationsInput, createSelect, type Filters } from "./selection.js";
 
 export interface LiveNeeds {
   follow: Follow;
-  compileFilter: CompileFilter;
+  filters: Filters;
   /** Names of all events that there may be. */
   eventNames: readonly string[];
   /** Whether events of blocks and transactions come from the chain; if not, all are the host's. */
@@ -108,11 +109,18 @@ interface FeedInput {
 const feedRoutes = <State extends Scope>({ follow, isStopping }: LiveNeeds, select: Select): Route<State>[] => {
   const { item } = routesOf<State>();
 
+  const held = createHeldConditions();
+
   const answerFeed = async ({ after = "tip", confirmations, limit = 100, wait = 0, ...selected }: FeedInput) => {
-    const { filter, hostEvents } = select(selected);
-    const options = { confirmations, hostEvents, whole: true };
-    const page = await readFeed(await follow.locate(after, options), filter, { ...options, limit, wait }, { follow, isStopping });
-    return page as unknown as (typeof FeedReply)["static"];
+    let release = (): void => undefined;
+    try {
+      const { filter, hostEvents } = await select(selected, (length) => (release = held.hold(length)));
+      const options = { confirmations, hostEvents, whole: true };
+      const page = await readFeed(await follow.locate(after, options), filter, { ...options, limit, wait }, { follow, isStopping });
+      return page as unknown as (typeof FeedReply)["static"];
+    } finally {
+      release();
+    }
   };
 
   return [
@@ -166,6 +174,6 @@ const changesRoute = <State extends Scope>({ follow, clock }: LiveNeeds): Route<
 
 /** The event stream, the feed and the stream of changes. */
 export const liveRoutes = <State extends Scope>(needs: LiveNeeds): Route<State>[] => {
-  const select = createSelect({ compileFilter: needs.compileFilter, eventNames: needs.eventNames, chainEvents: needs.offersChanges ? derivedEvents : [], node: needs.node });
+  const select = createSelect({ filters: needs.filters, eventNames: needs.eventNames, chainEvents: needs.offersChanges ? derivedEvents : [], node: needs.node });
   return [eventsRoute(needs, select), ...feedRoutes<State>(needs, select), changesRoute(needs)];
 };

@@ -18,8 +18,13 @@ export interface SelectionInput {
   match?: "any" | "all" | undefined;
 }
 
-/** Makes a filter. @throws PorticoError BAD_REQUEST */
-export type CompileFilter = (events: readonly string[], conditions: readonly unknown[], match: "any" | "all") => Filter;
+/** Makes filters. */
+export interface Filters {
+  /** Returns how many characters the values of conditions have as JSON. @throws PorticoError BAD_REQUEST */
+  check(conditions: readonly unknown[]): number;
+  /** Of conditions that have been checked: in slices, as one may list a hundred thousand addresses. */
+  compile(events: readonly string[], conditions: readonly unknown[], match: "any" | "all"): Promise<Filter>;
+}
 
 export interface Selection {
   filter: Filter;
@@ -28,7 +33,7 @@ export interface Selection {
 }
 
 export interface SelectionNeeds {
-  compileFilter: CompileFilter;
+  filters: Filters;
   /** All events that there may be. */
   eventNames: readonly string[];
   /** Those that come from the chain. */
@@ -40,13 +45,16 @@ export interface SelectionNeeds {
 const isPattern = (name: string): boolean => name === "*" || name.endsWith(".*");
 
 export const createSelect =
-  ({ compileFilter, eventNames, chainEvents, node }: SelectionNeeds) =>
-  ({ event = ["*"], conditions = [], match = "any" }: SelectionInput): Selection => {
+  ({ filters, eventNames, chainEvents, node }: SelectionNeeds) =>
+  /** `admit` is told how long the conditions are, before they take more memory. */
+  async ({ event = ["*"], conditions = [], match = "any" }: SelectionInput, admit?: (length: number) => void): Promise<Selection> => {
     const wrong = event.find((name) => !isPattern(name) && !eventNames.includes(name));
     if (wrong !== undefined) throw inputError("query", "event", `must be patterns such as block.*, or names among ${eventNames.join(", ")}; not "${wrong.slice(0, 100)}"${didYouMean(wrong, eventNames)}`);
     const hosts = node === undefined ? undefined : event.find((name) => !isPattern(name) && !chainEvents.includes(name));
     if (hosts !== undefined) throw new PorticoError("NOT_SUPPORTED", `This replica does not tell of ${hosts}: the node does, at ${node ?? ""}.`);
-    const filter = compileFilter(event, conditions, match);
+    const length = filters.check(conditions);
+    admit?.(length);
+    const filter = await filters.compile(event, conditions, match);
     return { filter, hostEvents: eventNames.some((name) => !chainEvents.includes(name) && filter.listens(name)) };
   };
 

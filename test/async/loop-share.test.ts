@@ -1,6 +1,6 @@
 import { setImmediate as nextRound } from "node:timers/promises";
 import { expect } from "chai";
-import { createLoopShare } from "../../src/async/loop-share.js";
+import { createLoopShare, runShared } from "../../src/async/loop-share.js";
 
 /** Keeps the process busy. */
 const work = (milliseconds: number): void => {
@@ -32,6 +32,30 @@ describe("a share of the event loop", () => {
     expect(most).to.be.below(8);
     expect(done).to.deep.equal(Array.from({ length: 30 }, (_, index) => index));
     for (const one of all) await one;
+  });
+
+  it("is what all work in slices takes together, until the last of it is done", async () => {
+    const share = createLoopShare(5);
+    let [slices, done] = [0, 0];
+    const sliced = function* (length: number): Generator<undefined, number> {
+      for (let index = 0; index < length; index++) {
+        work(1);
+        slices++;
+        yield;
+      }
+      return length;
+    };
+    const all = [1, 4, 9, 16].map(async (length) => {
+      expect(await runShared(sliced(length), share)).to.equal(length);
+      done++;
+    });
+    let most = slices;
+    for (let before = slices; done < 4; before = slices) {
+      await nextRound();
+      most = Math.max(most, slices - before);
+    }
+    await Promise.all(all);
+    expect([slices, most < 8]).to.deep.equal([30, true]);
   });
 
   it("lets one piece of work go on in each round, however short it is", async () => {

@@ -16,7 +16,7 @@ const openEventsOf = (follow: Follow, heartbeat = 14_000, time: Pick<Parameters<
     follow,
     heartbeat,
     ...time,
-    select: ({ event = [] }) => ({ filter: { listens: (name) => event.some((one) => name.startsWith(one)), matches: () => true }, hostEvents: event.includes("peer") }),
+    select: ({ event = [] }) => Promise.resolve({ filter: { listens: (name) => event.some((one) => name.startsWith(one)), matches: () => true }, hostEvents: event.includes("peer") }),
   });
 
 /** Reads a stream while it is allowed to, and does what it is told; comes back where it left. */

@@ -54,7 +54,7 @@ describe("A stream that has nothing to tell", () => {
 
   it("sends a comment, or where the cursor has moved, that", async () => {
     const nothing = { listens: () => false, matches: () => false };
-    const openEvents = createOpenEvents({ ...needs(), select: () => ({ filter: nothing, hostEvents: true }) });
+    const openEvents = createOpenEvents({ ...needs(), select: () => Promise.resolve({ filter: nothing, hostEvents: true }) });
     const from = cursorText(await node.follow.tip());
     const stream = (await openEvents("tip", {}))();
     expect(String((await stream.next()).value)).to.equal(`id: ${from}\n\n`);
@@ -76,7 +76,7 @@ describe("A stream that has nothing to tell", () => {
 
   it("sends it at a time of its own, where it began or told something between two looks at the channel", async () => {
     const all = { listens: () => true, matches: () => true };
-    const openEvents = createOpenEvents({ ...needs(), select: () => ({ filter: all, hostEvents: true }) });
+    const openEvents = createOpenEvents({ ...needs(), select: () => Promise.resolve({ filter: all, hostEvents: true }) });
     const first = (await openEvents("tip", {}))();
     const begun = String((await first.next()).value);
     clock.advance(heartbeat / 4);

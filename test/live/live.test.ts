@@ -298,6 +298,30 @@ describe("The event stream, the feed and the changes", function () {
     expect((await host.get("/events?event=nothing.at.all")).status).to.equal(400);
   });
 
+  it("hold no more long conditions at a time than 64 Mi characters, however many requests wait; short ones are answered", async () => {
+    const [tip, next] = [cursorOf(at(start)), at(start + 1)];
+    /** Half of the characters that a request's lists may have. */
+    const long = Array.from({ length: 40 }, (_, index) => `${index}`.padStart(100_000, "x"));
+    const ask = async (more: object): Promise<{ status: number; after: unknown; page: Page & { code?: string; message?: string } }> => {
+      const reply = await request(`${host.origin}/api/events/feed`, { method: "POST", body: JSON.stringify({ event: ["block.applied"], conditions: [{ key: "id", condition: "in", value: [...long, next.id] }], ...more }) });
+      return { status: reply.statusCode, after: reply.headers["retry-after"], page: (await reply.body.json()) as Page };
+    };
+    const answers: Awaited<ReturnType<typeof ask>>[] = [];
+    const all: Promise<unknown>[] = [];
+    const refused = () => answers.find(({ page }) => page.code === "STREAMS_FULL");
+    while (refused() === undefined) {
+      all.push(ask({ after: tip, wait: 60 }).then((answer) => answers.push(answer)));
+      await ask({ conditions: [] });
+    }
+    expect([refused()?.status, refused()?.after, refused()?.page.message]).to.deep.equal([503, "10", "As many requests with long conditions are under way as this node allows."]);
+    expect((await ask({ conditions: [{ key: "id", condition: "eq", value: "none" }] })).status).to.equal(200);
+    await host.apply(next);
+    await Promise.all(all);
+    const taken = answers.filter(({ status }) => status === 200);
+    expect(taken.map(({ page }) => page.data.length)).to.deep.equal(Array.from({ length: 16 }, () => 1));
+    expect((await ask({ after: "genesis" })).page.data).to.have.length(1);
+  });
+
   it("are refused where as many streams are open as the node allows", async () => {
     await host.plugin.stop();
     await host.begin({ maxStreams: 1 });

@@ -87,18 +87,18 @@ const sizeOf = ({ condition, value }: Condition, at: string): number => {
   }
 };
 
-/** Conditions that `checkInAdvance` has found right. */
-const checked = new WeakSet<readonly Condition[]>();
+/** Conditions that `checkInAdvance` has found right, and their characters. */
+const checked = new WeakMap<readonly Condition[], number>();
 
 /** For conditions that nobody changes any more: that of many values takes some milliseconds, which need not be those in which the webhook is written. */
 export const checkInAdvance = (conditions: readonly Condition[]): void => {
-  checkConditions(conditions);
-  checked.add(conditions);
+  checked.set(conditions, checkConditions(conditions));
 };
 
-/** @throws PorticoError BAD_REQUEST */
-export const checkConditions = (conditions: readonly Condition[]): void => {
-  if (checked.has(conditions)) return;
+/** Returns how many characters their values have as JSON. @throws PorticoError BAD_REQUEST */
+export const checkConditions = (conditions: readonly Condition[]): number => {
+  const known = checked.get(conditions);
+  if (known !== undefined) return known;
   if (!Array.isArray(conditions)) throw inputError("payload", "conditions", "must be a list");
   if (conditions.length > limits.conditions) throw inputError("payload", "conditions", `must not have more than ${limits.conditions} items`);
   let [length, listLength, instructions] = [0, 0, 0];
@@ -117,6 +117,7 @@ export const checkConditions = (conditions: readonly Condition[]): void => {
       throw inputError("payload", `conditions.${index}.value`, `is too large: all patterns together may compile to ${limits.instructions} instructions, for which x{100} counts as a hundred`);
     }
   }
+  return length + listLength;
 };
 
 /** @throws PorticoError BAD_REQUEST */
