@@ -2,7 +2,8 @@ import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Histogram, R
 import type { MaybePromise } from "../../../types/chain-adapter.js";
 import type { ProcessMetrics } from "../../../types/node-context.js";
 import type { Replied } from "../../http/pipeline/replied.js";
-import { createRequestDurations } from "./request-durations.js";
+import { runSliced } from "../../async/time-slicing.js";
+import { createRequestDurations, type Durations, durationsText } from "./request-durations.js";
 
 export interface WebhookFigures {
   byState: Readonly<Record<"enabled" | "failing" | "disabled", number>>;
@@ -89,14 +90,22 @@ const createGauges = (registry: Registry, observed: Observed): void => {
   });
 };
 
+const durationsName = "portico_http_request_duration_seconds";
+const durationsHelp = "Seconds from a request's arrival until its reply was handed to the connection.";
+
+/** How long requests took, among a process's metrics: those of prom-client would be ten times as large. */
+interface RequestDurations {
+  requests: readonly Durations[];
+}
+
+const isDurations = (metric: object): metric is RequestDurations => "requests" in metric;
+
 /** Makes the metrics of a node. Every label has few values: routes are patterns, never URLs. */
 export const createMetrics = (observed: Observed): Metrics => {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   createGauges(registry, observed);
-  const durations = createRequestDurations("portico_http_request_duration_seconds", "Seconds from a request's arrival until its reply was handed to the connection.");
-  // Of a metric, the registry calls no other method.
-  registry.registerMetric(durations.metric as unknown as Histogram);
+  const durations = createRequestDurations();
   const cache = new Counter({
     name: "portico_reply_cache_requests_total",
     help: "Requests whose replies are kept until the tip moves, by whether they were there.",
@@ -127,7 +136,14 @@ export const createMetrics = (observed: Observed): Metrics => {
     hits.inc(kept.hits);
     misses.inc(kept.misses);
     [kept.hits, kept.misses] = [0, 0];
-    return registry.getMetricsAsJSON();
+    const requests: RequestDurations = { requests: await runSliced(durations.values(), "cooperative") };
+    return [...(await registry.getMetricsAsJSON()), requests];
+  };
+
+  const textOf = async (all: readonly ProcessMetrics[]): Promise<string> => {
+    const others = all.map((metrics) => metrics.filter((metric) => !isDurations(metric)));
+    const requests = all.flatMap((metrics) => metrics.filter(isDurations)).map((metric) => metric.requests);
+    return `${await AggregatorRegistry.aggregate(others).metrics()}${await runSliced(durationsText(durationsName, durationsHelp, requests), "cooperative")}`;
   };
 
   return {
@@ -143,6 +159,6 @@ export const createMetrics = (observed: Observed): Metrics => {
       if (seconds !== undefined) deliveryTimes.observe(seconds);
     },
     values,
-    text: async (others = []) => AggregatorRegistry.aggregate([await values(), ...others] as object[]).metrics(),
+    text: async (others = []) => textOf([await values(), ...others]),
   };
 };
