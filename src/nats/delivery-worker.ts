@@ -10,6 +10,7 @@ import { keepLink, type NatsOptions, queueOf } from "./connection.js";
 import { type DeliveryJob, type DeliveryJobs, type DeliveryResults, heartbeat, jobsIn, mostJobs, type WorkerSign } from "./delivery-messages.js";
 import { consumerName, ensureQueue } from "./delivery-queue.js";
 import { createPacking } from "./packing.js";
+import { createSlots } from "./slots.js";
 
 export interface DeliveryWorkerOptions {
   /** Requests at a time. Default: 64. */
@@ -61,7 +62,7 @@ const createAnswers = (to: NatsConnection, subject: string) => {
 
 /** Does jobs, as many at a time as there is room for. */
 const createWork = (senders: ReturnType<typeof createSenders>, concurrency: number, logger: DeliveryWorkerOptions["logger"]) => {
-  const underWay = new Set<Promise<void>>();
+  const slots = createSlots(concurrency, (error) => logger?.warn(`a job was lost: ${messageOf(error)}`));
   let sent = 0;
   let answering: { to: NatsConnection; bySubject: Map<string, ReturnType<typeof createAnswers>> } | undefined;
 
@@ -71,12 +72,6 @@ const createWork = (senders: ReturnType<typeof createSenders>, concurrency: numb
     const found = answering.bySubject.get(subject) ?? createAnswers(to, subject);
     answering.bySubject.set(subject, found);
     return found;
-  };
-
-  const begin = async (work: Promise<void>): Promise<void> => {
-    const own = work.catch((error: unknown) => logger?.warn(`a job was lost: ${messageOf(error)}`));
-    underWay.add(own);
-    await own.finally(() => underWay.delete(own));
   };
 
   const take = async (message: JsMsg, via: NatsConnection): Promise<void> => {
@@ -91,8 +86,8 @@ const createWork = (senders: ReturnType<typeof createSenders>, concurrency: numb
       sent++;
       answers.put(job.id, answer);
     };
-    void Promise.all(given.jobs.map((job) => begin(send(job)))).then(() => message.ack());
-    while (underWay.size >= concurrency) await Promise.race(underWay);
+    void Promise.all(given.jobs.map((job) => slots.begin(send(job)))).then(() => message.ack());
+    await slots.room();
   };
 
   return {
@@ -100,7 +95,7 @@ const createWork = (senders: ReturnType<typeof createSenders>, concurrency: numb
     sent: () => sent,
     /** Resolves when nothing is under way and all answers are on their way. */
     ended: async (): Promise<void> => {
-      await Promise.all(underWay);
+      await slots.ended();
       for (const answers of answering?.bySubject.values() ?? []) answers.sendAll();
     },
   };

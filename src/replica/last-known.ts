@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "../../types/node-context.js";
+import { pause } from "../async/pause.js";
 import { messageOf } from "../errors.js";
 import { putFile } from "../lake/files.js";
 
@@ -13,6 +14,12 @@ export interface LastKnown {
 }
 
 const fileName = "followed-node.json";
+
+/** Milliseconds between two writes: the state of its sync changes with each block, and a network may have thousands of peers. */
+const writeInterval = 2_000;
+
+/** What nobody wants to know after a restart, and may be thousands of transactions. */
+const fleeting = new Set(["pool"]);
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 
@@ -30,19 +37,27 @@ export const openLastKnown = (dataDir: string | undefined, url: string, logger: 
   const path = dataDir === undefined ? undefined : join(dataDir, fileName);
   const kept = path === undefined ? {} : readKept(path);
   const values: Record<string, unknown> = kept["url"] === url ? kept : { url };
-  let [writing, dirty] = [undefined as Promise<void> | undefined, false];
+  let [writing, dirty, hurry] = [undefined as Promise<void> | undefined, false, new AbortController()];
+  /** What is on the disk. */
+  let written: string | undefined;
   let failure: string | undefined;
 
+  const writeOnce = async (to: string): Promise<void> => {
+    const text = JSON.stringify(Object.fromEntries(Object.entries(values).filter(([name]) => !fleeting.has(name))));
+    if (text === written) return;
+    try {
+      await putFile(to, Buffer.from(text));
+      [written, failure] = [text, undefined];
+    } catch (error) {
+      if (failure === undefined) logger.warn(`what the node says of itself cannot be kept: ${messageOf(error)}`);
+      failure = messageOf(error);
+    }
+  };
+
   const write = async (to: string): Promise<void> => {
-    while (dirty) {
+    for (; dirty; await pause(writeInterval, hurry.signal)) {
       dirty = false;
-      try {
-        await putFile(to, Buffer.from(JSON.stringify(values)));
-        failure = undefined;
-      } catch (error) {
-        if (failure === undefined) logger.warn(`what the node says of itself cannot be kept: ${messageOf(error)}`);
-        failure = messageOf(error);
-      }
+      await writeOnce(to);
     }
     writing = undefined;
   };
@@ -50,11 +65,15 @@ export const openLastKnown = (dataDir: string | undefined, url: string, logger: 
   return {
     get: (name) => values[name],
     put: (name, value) => {
-      if (JSON.stringify(values[name]) === JSON.stringify(value)) return;
       values[name] = value;
+      if (fleeting.has(name)) return;
       dirty = true;
       if (path !== undefined) writing ??= write(path);
     },
-    settled: async () => writing,
+    settled: async () => {
+      hurry.abort();
+      await writing;
+      hurry = new AbortController();
+    },
   };
 };

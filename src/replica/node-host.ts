@@ -27,6 +27,8 @@ const goodFor = { status: 500, peers: 1_000, pool: 500, configuration: 10_000 };
 const patience = 2_000;
 
 const pageSize = 100;
+/** Of one list: a node that always has one more would be asked for ever. */
+const mostPages = 1_000;
 
 interface Status {
   synced: boolean;
@@ -57,11 +59,12 @@ export const createNodeHost = ({ client, watch, lastKnown, now }: NodeHostNeeds)
 
   const allPages = async (path: string): Promise<unknown[]> => {
     const rows: unknown[] = [];
-    for (let page = 1; ; page++) {
+    for (let page = 1; page <= mostPages; page++) {
       const { data } = (await get(`${path}?limit=${pageSize}&page=${page}`)) as { data: unknown[] };
       rows.push(...data);
-      if (data.length < pageSize) return rows;
+      if (data.length < pageSize) break;
     }
+    return rows;
   };
 
   const peers = asked("peers", async () => (await allPages("/peers")) as Peer[], []);
