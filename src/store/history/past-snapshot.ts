@@ -212,7 +212,7 @@ class PastSnapshot implements ChainSnapshot {
 
   walletChanges(query: WalletChangesQuery): MaybePromise<Page<WalletChange>> {
     requireWhole(this.now);
-    return walletChanges(query, { reading: this.past.reading, state: this.state });
+    return walletChanges(query, { reading: this.past.reading, state: this.state, search: this.search });
   }
 
   release(): void {
