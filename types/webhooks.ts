@@ -263,6 +263,7 @@ export interface OutgoingDelivery {
 export interface DeliveryAnswer {
   status: number | null;
   retryAfter: string | undefined;
+  /** The target's own time, where `retryAfter` is given. */
   date: string | undefined;
   /** First bytes of the body, as text. */
   body: string;

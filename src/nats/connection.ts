@@ -151,11 +151,14 @@ export const keepLink = (options: NatsOptions, { name, retryDelay, logger, says,
   };
 };
 
-/** The stream of work for delivery workers, and the subjects beside it, which are kept by nobody. */
+/**
+ * The stream of work for delivery workers, and the subjects beside it, which are kept by nobody. The number is that of the messages' form: a node leaves
+ * nothing to workers that would not understand it.
+ */
 export const queueOf = ({ prefix = "portico" }: Pick<NatsOptions, "prefix">) => ({
-  name: `${prefix}-deliveries`,
-  jobs: `${prefix}.deliveries`,
-  workers: `${prefix}.workers`,
+  name: `${prefix}-deliveries-2`,
+  jobs: `${prefix}.deliveries.2`,
+  workers: `${prefix}.workers.2`,
   results: (node: string): string => `${prefix}.results.${node}`,
 });
 

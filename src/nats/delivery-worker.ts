@@ -2,12 +2,12 @@ import { type ConsumerMessages, jetstream, jetstreamManager, type JsMsg } from "
 import type { NatsConnection } from "@nats-io/transport-node";
 import { randomUUID } from "node:crypto";
 import type { Logger } from "../../types/node-context.js";
-import type { DeliveryAnswer } from "../../types/webhooks.js";
+import type { OutgoingDelivery } from "../../types/webhooks.js";
 import { messageOf } from "../errors.js";
 import { createHttpSender, type Sender } from "../webhooks/send/http-sender.js";
 import { createResolver, createTargetGuard } from "../webhooks/send/target-guard.js";
 import { keepLink, type NatsOptions, queueOf } from "./connection.js";
-import { type DeliveryJob, type DeliveryJobs, type DeliveryResults, heartbeat, jobsIn, mostJobs, type WorkerSign } from "./delivery-messages.js";
+import { bundleIn, type BundleTerms, heartbeat, mostRequests, type Result, resultsText, resultText, type WorkerSign } from "./delivery-messages.js";
 import { consumerName, ensureQueue } from "./delivery-queue.js";
 import { createPacking } from "./packing.js";
 import { createSlots } from "./slots.js";
@@ -28,12 +28,12 @@ export interface DeliveryWorker {
   stop(): Promise<void>;
 }
 
-/** Senders by the limits that jobs name. */
+/** Senders by the limits that bundles name. */
 const createSenders = ({ allowTargets = [], concurrency = 64 }: DeliveryWorkerOptions) => {
   const needs = { guard: createTargetGuard(allowTargets), resolve: createResolver() };
   const senders = new Map<string, Sender>();
   return {
-    for: ({ timeout, responseLimit }: DeliveryJobs): Sender => {
+    for: ({ timeout, responseLimit }: BundleTerms): Sender => {
       const key = `${timeout} ${responseLimit}`;
       const sender = senders.get(key) ?? createHttpSender({ timeout, responseLimit, concurrencyPerTarget: concurrency }, needs);
       senders.set(key, sender);
@@ -45,58 +45,58 @@ const createSenders = ({ allowTargets = [], concurrency = 64 }: DeliveryWorkerOp
   };
 };
 
-/** Tells what came of jobs. */
-const createAnswers = (to: NatsConnection, subject: string) => {
-  const packing = createPacking(Infinity, async (answers) => {
-    if (to.isClosed()) return;
-    to.publish(subject, `{"answers":[${answers.join(",")}]}`);
-    // The server has it.
-    await to.flush();
+/** Tells what came of requests. */
+const createResults = (to: NatsConnection, subject: string) => {
+  const packing = createPacking<string>({
+    most: Infinity,
+    lengthOf: (text) => text.length,
+    put: async (texts) => {
+      if (to.isClosed()) return;
+      to.publish(subject, resultsText(texts));
+      // The server has it.
+      await to.flush();
+    },
   });
-  return {
-    begun: (jobs: readonly DeliveryJob[]): void => to.publish(subject, JSON.stringify({ begun: jobs.map(({ id }) => id) } satisfies DeliveryResults)),
-    put: (id: string, answer: DeliveryAnswer): void => packing.add(JSON.stringify({ id, answer })),
-    sendAll: packing.sendAll,
-  };
+  return { put: (result: Result): void => packing.add(resultText(result)), sendAll: packing.sendAll };
 };
 
-/** Does jobs, as many at a time as there is room for. */
+/** Sends the requests of bundles, as many at a time as there is room for. */
 const createWork = (senders: ReturnType<typeof createSenders>, concurrency: number, logger: DeliveryWorkerOptions["logger"]) => {
-  const slots = createSlots(concurrency, (error) => logger?.warn(`a job was lost: ${messageOf(error)}`));
+  const slots = createSlots(concurrency, (error) => logger?.warn(`a request was lost: ${messageOf(error)}`));
   let sent = 0;
-  let answering: { to: NatsConnection; bySubject: Map<string, ReturnType<typeof createAnswers>> } | undefined;
+  let telling: { to: NatsConnection; bySubject: Map<string, ReturnType<typeof createResults>> } | undefined;
 
   /** Nodes share the queue, and each has a subject of its own. */
-  const answersFor = (to: NatsConnection, subject: string): ReturnType<typeof createAnswers> => {
-    if (answering?.to !== to) answering = { to, bySubject: new Map() };
-    const found = answering.bySubject.get(subject) ?? createAnswers(to, subject);
-    answering.bySubject.set(subject, found);
+  const resultsFor = (to: NatsConnection, subject: string): ReturnType<typeof createResults> => {
+    if (telling?.to !== to) telling = { to, bySubject: new Map() };
+    const found = telling.bySubject.get(subject) ?? createResults(to, subject);
+    telling.bySubject.set(subject, found);
     return found;
   };
 
   const take = async (message: JsMsg, via: NatsConnection): Promise<void> => {
-    const given = jobsIn(message.string());
-    // Past their deadline, they have been given to another, or sent by the node.
-    if (given === undefined || given.deadline < Date.now()) return message.ack();
-    const answers = answersFor(via, given.results);
-    answers.begun(given.jobs);
-    const sender = senders.for(given);
-    const send = async (job: DeliveryJob): Promise<void> => {
-      const answer = await sender.send(job);
+    const bundle = bundleIn(message.string());
+    // Past their deadline, its requests have been given to another, or sent by the node.
+    if (bundle === undefined || bundle.deadline < Date.now()) return message.ack();
+    const results = resultsFor(via, bundle.results);
+    results.put({ bundle: bundle.id });
+    const sender = senders.for(bundle);
+    const send = async (outgoing: OutgoingDelivery, at: number): Promise<void> => {
+      const answer = await sender.send(outgoing);
       sent++;
-      answers.put(job.id, answer);
+      results.put({ bundle: bundle.id, at, answer });
     };
-    void Promise.all(given.jobs.map((job) => slots.begin(send(job)))).then(() => message.ack());
+    void Promise.all(bundle.requests.map((outgoing, at) => slots.begin(send(outgoing, at)))).then(() => message.ack());
     await slots.room();
   };
 
   return {
     take,
     sent: () => sent,
-    /** Resolves when nothing is under way and all answers are on their way. */
+    /** Resolves when nothing is under way and all results are on their way. */
     ended: async (): Promise<void> => {
       await slots.ended();
-      for (const answers of answering?.bySubject.values() ?? []) answers.sendAll();
+      for (const results of telling?.bySubject.values() ?? []) results.sendAll();
     },
   };
 };
@@ -118,7 +118,7 @@ export const startDeliveryWorker = (options: NatsOptions, given: DeliveryWorkerO
   const consume = async (connection: NatsConnection, working: () => void): Promise<void> => {
     await ensureQueue(await jetstreamManager(connection), queue);
     const consumer = await jetstream(connection).consumers.get(queue.name, consumerName);
-    messages = await consumer.consume({ max_messages: Math.ceil(concurrency / mostJobs), abort_on_missing_resource: true });
+    messages = await consumer.consume({ max_messages: Math.ceil(concurrency / mostRequests), abort_on_missing_resource: true });
     working();
     takesJobs = true;
     sign(connection, false);

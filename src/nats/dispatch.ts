@@ -4,7 +4,7 @@ import type { NatsConnection } from "@nats-io/transport-node";
 import type { Logger } from "../../types/node-context.js";
 import type { DeliveryAnswer, DeliveryDispatch, OutgoingDelivery } from "../../types/webhooks.js";
 import { keepLink, type NatsOptions, queueOf } from "./connection.js";
-import { type DeliveryJob, type DeliveryJobs, type DeliveryResults, goneAfter, mostJobs, resultsIn, signIn, type WorkerSign } from "./delivery-messages.js";
+import { type BundleTerms, bundleText, goneAfter, mostRequests, type Result, resultsIn, signIn, type WorkerSign } from "./delivery-messages.js";
 import { ensureQueue } from "./delivery-queue.js";
 import { createPacking } from "./packing.js";
 
@@ -28,72 +28,105 @@ export interface NatsDispatch extends DeliveryDispatch {
   close(): Promise<void>;
 }
 
-/** A job that a worker has to answer. */
-interface Waiting {
+/** A request that was given away. */
+interface Asked {
+  outgoing: OutgoingDelivery;
   /** Aborts when the node stops. */
   signal: AbortSignal;
-  /** A worker has begun it. */
-  begun(): void;
+  /** What it was put into. */
+  waiting?: Waiting;
+  /** Undefined: nothing came back. What ends it first counts. */
   end(answer: DeliveryAnswer | undefined): void;
+}
+
+/** A bundle of which something has no answer yet. */
+interface Waiting {
+  id: string;
+  requests: readonly Asked[];
+  left: number;
+  timer: NodeJS.Timeout;
 }
 
 /** The queue, while a server is connected. */
 interface Queue {
-  /** `failed` is called if the server does not take it. */
-  publish(job: DeliveryJob, failed: () => void): void;
+  add(asked: Asked): void;
 }
 
-/** Milliseconds that a job may wait for a worker. */
+/** Milliseconds that a request may wait for a worker. */
 const queueTime = 10_000;
 /** Milliseconds that an answer may be on its way beyond the request's own limit. */
 const slack = 2_000;
+/** Characters that a request takes beside its body, about. */
+const headLength = 400;
 /** A request is given to workers so often; then the node sends it itself. */
 const mostTries = 2;
 
 const stopped: DeliveryAnswer = { status: null, retryAfter: undefined, date: undefined, body: "", failure: { stage: "response", error: "The node has stopped." } };
 
-/** Jobs under way, by their ids. */
-const createJobs = ({ timeout }: Limits) => {
-  const waiting = new Map<string, Waiting>();
+/** Requests that have been given away, and the bundles that they are in. */
+const createBundles = ({ timeout }: Limits) => {
+  const open = new Set<Asked>();
+  const bundles = new Map<string, Waiting>();
   const heeded = new WeakSet<AbortSignal>();
+  let last = 0;
 
-  /** One listener for all jobs: thousands come and go in a second. */
+  const giveUp = (requests: Iterable<Asked>): void => {
+    for (const { end } of requests) end(undefined);
+  };
+
+  /** One listener for all: thousands come and go in a second. */
   const heed = (signal: AbortSignal): void => {
     if (heeded.has(signal)) return;
     heeded.add(signal);
     const stop = (): void => {
-      for (const one of waiting.values()) if (one.signal === signal) one.end(stopped);
+      for (const one of open) if (one.signal === signal) one.end(stopped);
     };
     signal.addEventListener("abort", stop, { once: true });
   };
 
+  const endOne = ({ waiting }: Asked): void => {
+    if (waiting === undefined || --waiting.left > 0) return;
+    clearTimeout(waiting.timer);
+    bundles.delete(waiting.id);
+  };
+
+  const waitFor = (requests: readonly Asked[], milliseconds: number): NodeJS.Timeout => setTimeout(giveUp, milliseconds + slack, requests);
+
   return {
-    onResults: ({ begun, answers }: Required<DeliveryResults>): void => {
-      for (const id of begun) waiting.get(id)?.begun();
-      for (const { id, answer } of answers) waiting.get(id)?.end(answer);
-    },
-    giveUpAll: (): void => {
-      for (const { end } of waiting.values()) end(undefined);
-    },
-    /** Resolves with undefined if nothing came back. */
-    ask: (outgoing: OutgoingDelivery, publish: Queue["publish"], signal: AbortSignal): Promise<DeliveryAnswer | undefined> =>
+    ask: (outgoing: OutgoingDelivery, signal: AbortSignal, { add }: Queue): Promise<DeliveryAnswer | undefined> =>
       new Promise((resolve) => {
         if (signal.aborted) return void resolve(stopped);
-        const job: DeliveryJob = { id: randomUUID(), ...outgoing };
-        const end = (answer: DeliveryAnswer | undefined): void => {
-          clearTimeout(timer);
-          if (waiting.delete(job.id)) resolve(answer);
-        };
-        const waitFor = (milliseconds: number): NodeJS.Timeout => setTimeout(() => end(undefined), milliseconds + slack);
-        let timer = waitFor(queueTime);
-        const begun = (): void => {
-          clearTimeout(timer);
-          timer = waitFor(timeout);
+        const asked: Asked = {
+          outgoing,
+          signal,
+          end: (answer) => {
+            if (!open.delete(asked)) return;
+            endOne(asked);
+            resolve(answer);
+          },
         };
         heed(signal);
-        waiting.set(job.id, { signal, begun, end });
-        publish(job, () => end(undefined));
+        open.add(asked);
+        add(asked);
       }),
+    /** Of some that were to be sent: those that have not ended meanwhile. */
+    openAmong: (requests: readonly Asked[]) => requests.filter((asked) => open.has(asked)),
+    /** Waits for what comes of a bundle, which gets a name. */
+    begin: (requests: readonly Asked[]): string => {
+      const waiting: Waiting = { id: String(++last), requests, left: requests.length, timer: waitFor(requests, queueTime) };
+      bundles.set(waiting.id, waiting);
+      for (const asked of requests) asked.waiting = waiting;
+      return waiting.id;
+    },
+    onResult: ({ bundle, at, answer }: Result): void => {
+      const waiting = bundles.get(bundle);
+      if (waiting === undefined) return;
+      if (at !== undefined) return waiting.requests[at]?.end(answer);
+      clearTimeout(waiting.timer);
+      waiting.timer = waitFor(waiting.requests, timeout);
+    },
+    giveUp,
+    giveUpAll: () => giveUp(open),
   };
 };
 
@@ -128,12 +161,12 @@ const listen = (to: NatsConnection, subject: string, take: (text: string) => voi
 
 interface QueueNeeds {
   workers: ReturnType<typeof createWorkers>;
-  jobs: ReturnType<typeof createJobs>;
+  bundles: ReturnType<typeof createBundles>;
   limits: Limits;
 }
 
-/** The queue may be gone, with all that the server had in memory: it is made anew, and the jobs published once more. */
-const openQueue = async (to: NatsConnection, queue: ReturnType<typeof queueOf>, results: string, { workers, jobs, limits }: QueueNeeds): Promise<Queue> => {
+/** The queue may be gone, with all that the server had in memory: it is made anew, and what was for it published once more. */
+const openQueue = async (to: NatsConnection, queue: ReturnType<typeof queueOf>, results: string, { workers, bundles, limits }: QueueNeeds): Promise<Queue> => {
   const manager = await jetstreamManager(to);
   const js = jetstream(to, { timeout: slack });
   await ensureQueue(manager, queue);
@@ -141,22 +174,28 @@ const openQueue = async (to: NatsConnection, queue: ReturnType<typeof queueOf>, 
     const sign = signIn(text);
     if (sign !== undefined) workers.onSign(sign);
   });
-  listen(to, results, (text) => jobs.onResults(resultsIn(text)));
+  listen(to, results, (text) => resultsIn(text).forEach(bundles.onResult));
   const put = async (message: string): Promise<void> => void (await js.publish(queue.jobs, message));
   const putAgain = async (message: string): Promise<void> => {
     await ensureQueue(manager, queue);
     await put(message);
   };
-  const packing = createPacking(mostJobs, (jobs) => {
-    const common: Omit<DeliveryJobs, "jobs"> = { results, deadline: Date.now() + queueTime, ...limits };
-    const message = `${JSON.stringify(common).slice(0, -1)},"jobs":[${jobs.join(",")}]}`;
-    return put(message).catch(() => putAgain(message));
+  return createPacking<Asked>({
+    most: mostRequests,
+    lengthOf: ({ outgoing }) => outgoing.body.length + headLength,
+    put: async (packed) => {
+      const asked = bundles.openAmong(packed);
+      if (asked.length === 0) return;
+      const terms: BundleTerms = { results, deadline: Date.now() + queueTime, ...limits };
+      const message = bundleText({ id: bundles.begin(asked), ...terms, requests: asked.map(({ outgoing }) => outgoing) });
+      await put(message).catch(() => putAgain(message));
+    },
+    lost: bundles.giveUp,
   });
-  return { publish: (job, failed) => packing.add(JSON.stringify(job), failed) };
 };
 
 /**
- * Each request is a job in a work queue. What has no result by its deadline is published again, with the same `webhook-id`, and where no worker
+ * Requests are put into a work queue, some in each message. What has no result by its deadline is published again, with the same `webhook-id`, and where no worker
  * gives a sign, or NATS is away, the node sends it itself: a receiver may get it twice, never not at all.
  */
 export const natsDispatch = (options: NatsOptions, { timeout = 15_000, responseLimit = 16_384, logger }: DispatchOptions = {}): NatsDispatch => {
@@ -164,8 +203,8 @@ export const natsDispatch = (options: NatsOptions, { timeout = 15_000, responseL
   const queue = queueOf(options);
   const results = queue.results(randomUUID());
   const counts = { answered: 0, repeated: 0, here: 0 };
-  const jobs = createJobs(limits);
-  const workers = createWorkers(jobs.giveUpAll);
+  const bundles = createBundles(limits);
+  const workers = createWorkers(bundles.giveUpAll);
   let open: Queue | undefined;
 
   const link = keepLink(options, {
@@ -175,7 +214,7 @@ export const natsDispatch = (options: NatsOptions, { timeout = 15_000, responseL
     says: { fails: "requests of webhooks are sent by the node itself", works: "requests of webhooks are given to workers again" },
     work: async (connection, working) => {
       try {
-        open = await openQueue(connection, queue, results, { workers, jobs, limits });
+        open = await openQueue(connection, queue, results, { workers, bundles, limits });
         working();
         await connection.closed();
       } finally {
@@ -190,7 +229,7 @@ export const natsDispatch = (options: NatsOptions, { timeout = 15_000, responseL
     send: async (outgoing, here, signal) => {
       for (let tries = 1; tries <= mostTries && open !== undefined && workers.count() > 0; tries++) {
         if (tries > 1) counts.repeated++;
-        const answer = await jobs.ask(outgoing, open.publish, signal);
+        const answer = await bundles.ask(outgoing, signal, open);
         if (answer === undefined) continue;
         counts.answered++;
         return answer;
@@ -203,7 +242,7 @@ export const natsDispatch = (options: NatsOptions, { timeout = 15_000, responseL
     close: async () => {
       await link.stop();
       workers.clear();
-      jobs.giveUpAll();
+      bundles.giveUpAll();
     },
   };
 };

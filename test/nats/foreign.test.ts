@@ -2,33 +2,42 @@ import { connect } from "@nats-io/transport-node";
 import { expect } from "chai";
 import { natsDispatch, startDeliveryWorker } from "../../src/nats/index.js";
 import type { DeliveryAnswer } from "../../types/webhooks.js";
-import { jobsIn, resultsIn, signIn } from "../../src/nats/delivery-messages.js";
+import { type Bundle, bundleIn, bundleText, type Result, resultsIn, resultsText, resultText, signIn } from "../../src/nats/delivery-messages.js";
 import { onlyWhere } from "../fixtures/installed.js";
 import { atEnd, closeAll, startServer, until } from "../replica/machines.js";
 import { hasNats, NatsServer } from "./nats-server.js";
 
 const answer: DeliveryAnswer = { status: 204, retryAfter: undefined, date: undefined, body: "", failure: null };
-const job = { id: "1", target: "http://127.0.0.1:1/", headers: { a: "b" }, body: "{}" };
-const jobs = { results: "portico.results.1", deadline: 9e15, timeout: 1_000, responseLimit: 100, jobs: [job] };
+const request = { target: "http://127.0.0.1:1/", headers: { a: "b" }, body: '{"text":"\\n"}' };
+const bundle: Bundle = { id: "1", results: "portico.results.1", deadline: 9e15, timeout: 1_000, responseLimit: 100, requests: [request, { ...request, body: "" }, { ...request, body: "Käse 😀" }] };
 
 /** What may come on any of the subjects. */
-const nothing = ["", "{", "null", "5", '"text"', "[]", "[null]", "{}"];
-const foreignJobs = [
-  ...[{ ...jobs, results: "" }, { ...jobs, results: 5 }, { ...jobs, deadline: "soon" }, { ...jobs, timeout: null }, { ...jobs, jobs: null }, { ...jobs, jobs: [null] }, { ...jobs, jobs: ["1"] }],
-  ...[{ id: 1 }, { target: undefined }, { headers: null }, { headers: { a: 1 } }, { body: {} }].map((change) => ({ ...jobs, jobs: [job, { ...job, ...change }] })),
+const nothing = ["", "{", "null", "5", '"text"', "[]", "[null]", "{}", "\n", "{}\n", "null\n{}"];
+const head = { target: "http://127.0.0.1:1/", headers: { a: "b" }, length: 2 };
+const withHeads = (requests: unknown, bodies: string, change: object = {}): string => `${JSON.stringify({ ...bundle, ...change, requests })}\n${bodies}`;
+const foreignBundles = [
+  ...[{ id: 1 }, { results: "" }, { results: 5 }, { deadline: "soon" }, { timeout: null }, { responseLimit: undefined }].map((change) => withHeads([head], "{}", change)),
+  ...[null, [null], ["1"], [{ ...head, target: undefined }], [{ ...head, headers: null }], [{ ...head, headers: { a: 1 } }], [{ ...head, length: "2" }], [{ ...head, length: 1.5 }]].map((heads) => withHeads(heads, "{}")),
+  ...[[{ ...head, length: -1 }, { ...head, length: 3 }], [{ ...head, length: 3 }], [{ ...head, length: 1 }]].map((heads) => withHeads(heads, "{}")),
 ];
-const foreignAnswers = [null, "1", {}, { id: "1" }, { id: 1, answer }, ...[{ status: "204" }, { status: undefined }, { body: null }, { retryAfter: 5 }, { date: {} }, { failure: undefined }, { failure: {} }, { failure: { stage: "dns", error: 1 } }].map((change) => ({ id: "1", answer: { ...answer, ...change } }))];
+const foreignResults = [
+  ...[null, "1", {}, { bundle: 1 }, { bundle: "1", at: 0 }, { bundle: "1", at: "0", answer }, { bundle: "1", at: -1, answer }],
+  ...[{ status: "204" }, { status: undefined }, { body: null }, { retryAfter: 5 }, { date: {} }, { failure: {} }, { failure: { stage: "dns", error: 1 } }].map((change) => ({ bundle: "1", at: 0, answer: { ...answer, ...change } })),
+];
+const failedAnswer: DeliveryAnswer = { status: 503, retryAfter: "5", date: "Thu, 01 Jan 2026 00:00:00 GMT", body: "no", failure: { stage: "status", error: "The target answered 503." } };
 
 describe("A message of another version, or of somebody else", () => {
-  it("is no job where anything in it is not as it is to be", () => {
-    expect(jobsIn(JSON.stringify(jobs))).to.deep.equal(jobs);
-    for (const text of [...nothing, ...foreignJobs.map((one) => JSON.stringify(one))]) expect(jobsIn(text), text).to.equal(undefined);
+  it("is no bundle of requests where anything in it is not as it is to be", () => {
+    expect(bundleIn(bundleText(bundle))).to.deep.equal(bundle);
+    expect(bundleIn(withHeads([head], "{}"))).to.deep.equal({ ...bundle, requests: [{ target: head.target, headers: head.headers, body: "{}" }] });
+    for (const text of [...nothing, ...foreignBundles]) expect(bundleIn(text), text).to.equal(undefined);
   });
 
   it("is a result as far as it is understood", () => {
-    const failure = { id: "2", answer: { status: null, body: "", failure: { stage: "dns", error: "no such name" } } };
-    expect(resultsIn(JSON.stringify({ begun: ["1", 2, null], answers: [...foreignAnswers, failure] }))).to.deep.equal({ begun: ["1"], answers: [failure] });
-    for (const text of [...nothing, '{"begun":5,"answers":{}}']) expect(resultsIn(text), text).to.deep.equal({ begun: [], answers: [] });
+    const results: Result[] = [{ bundle: "1" }, { bundle: "1", at: 0, answer }, { bundle: "2", at: 15, answer: failedAnswer }];
+    expect(resultsIn(resultsText(results.map(resultText)))).to.deep.equal(results);
+    expect(resultsIn(JSON.stringify({ results: [...foreignResults, ...results] }))).to.deep.equal(results);
+    for (const text of [...nothing, '{"results":5}', '{"results":{}}']) expect(resultsIn(text), text).to.deep.equal([]);
   });
 
   it("is no sign of a worker", () => {
@@ -60,8 +69,8 @@ describe("Messages of other versions, or of somebody else, on a server that a no
       dispatch.send({ target: `${target.url}/`, headers: {}, body: "{}" }, () => Promise.reject(new Error("the node was to send it itself")), new AbortController().signal);
     expect((await send()).status).to.equal(204);
     await until("the subject of results", () => results !== "");
-    for (const text of [...nothing, ...foreignJobs.map((one) => JSON.stringify(one)), JSON.stringify({ begun: [null], answers: foreignAnswers })]) {
-      for (const subject of [results, "portico.workers", "portico.deliveries"]) stranger.publish(subject, text);
+    for (const text of [...nothing, ...foreignBundles, JSON.stringify({ results: foreignResults })]) {
+      for (const subject of [results, "portico.workers.2", "portico.deliveries.2"]) stranger.publish(subject, text);
     }
     await stranger.flush();
     const answers = await Promise.all(Array.from({ length: 100 }, send));

@@ -7,8 +7,8 @@ describe("texts packed into messages", () => {
   /** Ends what is on its way: the first, then the next. */
   let arrivals: { arrived(): void; lost(error: Error): void }[];
   let failed: string[];
-  let packing: Packing;
-  const give = (...texts: string[]): void => texts.forEach((text) => packing.add(text, () => failed.push(text)));
+  let packing: Packing<string>;
+  const give = (...texts: string[]): void => texts.forEach((text) => packing.add(text));
   const arrive = async (): Promise<void> => {
     arrivals.shift()?.arrived();
     await nextTurn();
@@ -16,9 +16,14 @@ describe("texts packed into messages", () => {
 
   beforeEach(() => {
     [messages, arrivals, failed] = [[], [], []];
-    packing = createPacking(4, (texts) => {
-      messages.push(texts.map((text) => text.slice(0, 1)).join(""));
-      return new Promise((arrived, lost) => arrivals.push({ arrived, lost }));
+    packing = createPacking({
+      most: 4,
+      lengthOf: (text) => text.length,
+      put: (texts) => {
+        messages.push(texts.map((text) => text.slice(0, 1)).join(""));
+        return new Promise((arrived, lost) => arrivals.push({ arrived, lost }));
+      },
+      lost: (texts) => void failed.push(...texts),
     });
   });
 
@@ -61,7 +66,7 @@ describe("texts packed into messages", () => {
     expect(messages).to.deep.equal(["ab", "c"]);
   });
 
-  it("fail with their message, and with one that they waited for", async () => {
+  it("are lost with their message, and with one that they waited for", async () => {
     give("a");
     await nextTurn();
     give("b");

@@ -28,11 +28,11 @@ describe("the HTTP sender", () => {
     await receiver.close();
   });
 
-  it("posts, and returns the status, the date and the beginning of the response", async () => {
+  it("posts, and returns the status, how long to wait, by which time, and the beginning of the response", async () => {
     const date = "Tue, 24 Nov 2026 08:00:00 GMT";
-    receiver.answer = (_request, response) => response.writeHead(202, { date }).end("é".repeat(1_000));
+    receiver.answer = (_request, response) => response.writeHead(202, { date, "retry-after": "5" }).end("é".repeat(1_000));
     const answer = await post(create(), `${receiver.url}/path?query=1`);
-    expect(answer).to.deep.equal({ status: 202, retryAfter: undefined, date, body: "é".repeat(512), failure: null });
+    expect(answer).to.deep.equal({ status: 202, retryAfter: "5", date, body: "é".repeat(512), failure: null });
     expect(receiver.received[0]).to.include({ path: "/path?query=1", body: "{}" });
   });
 

@@ -174,7 +174,8 @@ class Exchange implements Dispatcher.DispatchHandler {
     }
     this.#status = status;
     this.#retryAfter = headerText(headers["retry-after"]);
-    this.#date = headerText(headers.date);
+    // By which a date in that one is to be understood.
+    this.#date = this.#retryAfter === undefined ? undefined : headerText(headers.date);
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
