@@ -70,9 +70,6 @@ export const createOutboxWriter = (db: WebhookDatabases, tally: Tally, reader: S
 
   const about = createAboutIndex(db, tally);
 
-  /** One that was written as a row stays one. */
-  const isOnSheet = (row: DeliveryRow): boolean => fitsOnSheet(row) && sheets.has(row.webhookId, row.id);
-
   const insert = (row: DeliveryRow): void => {
     if (fitsOnSheet(row)) sheets.add(row);
     else putRow(db, row);
@@ -94,16 +91,11 @@ export const createOutboxWriter = (db: WebhookDatabases, tally: Tally, reader: S
   };
 
   const changeDelivery: WebhookStore["changeDelivery"] = (before, after) => {
-    if (isOnSheet(before)) {
-      if (fitsOnSheet(after)) sheets.put(after);
-      else {
-        sheets.remove(before.webhookId, before.id);
-        putRow(db, after);
-      }
-    } else {
-      writeIndex(db, before, remove);
-      putRow(db, after);
-    }
+    const fits = fitsOnSheet(after);
+    // One that was written as a row stays one.
+    const wasOnSheet = fitsOnSheet(before) && (fits ? sheets.put(after) : sheets.remove(before.webhookId, before.id));
+    if (!wasOnSheet) writeIndex(db, before, remove);
+    if (!wasOnSheet || !fits) putRow(db, after);
     if (before.state === after.state) return;
     count(before, before.state, -1);
     count(after, after.state, 1);
@@ -111,8 +103,7 @@ export const createOutboxWriter = (db: WebhookDatabases, tally: Tally, reader: S
 
   /** Removes a delivery, and its message along with the last delivery that shares it. */
   const removeDelivery = (row: DeliveryRow): void => {
-    if (isOnSheet(row)) sheets.remove(row.webhookId, row.id);
-    else removeRow(db, row);
+    if (!fitsOnSheet(row) || !sheets.remove(row.webhookId, row.id)) removeRow(db, row);
     count(row, row.state, -1);
     count(row, "any", -1);
     if (tally.add(counters.references(row.messageId), -1) > 0) return;

@@ -45,11 +45,13 @@ export const packDelivery = ({ id, messageId, key, event, at, last = false, reve
 
 const attemptOf = ([at, duration, status, body]: NonNullable<Rest[6]>): Attempt => ({ at, duration, status, stage: null, error: null, body });
 
-const idOf = (delivery: Buffer): number => delivery.readUIntBE(offsets.id, 6);
+/** The parts of a delivery's head, where it begins in some bytes. */
+const idAt = (bytes: Buffer, at: number): number => bytes.readUIntBE(at + offsets.id, 6);
+const timeAt = (bytes: Buffer, at: number): number => bytes.readDoubleBE(at + offsets.deliveredAt);
 
 /** When it was delivered, a time of `KeptTime.passed`; undefined while it waits. */
 export const deliveredAt = (delivery: Buffer): number | undefined => {
-  const at = delivery.readDoubleBE(offsets.deliveredAt);
+  const at = timeAt(delivery, 0);
   return Number.isNaN(at) ? undefined : at;
 };
 
@@ -58,42 +60,67 @@ export const unpackDelivery = (delivery: Buffer, webhookId: number): DeliveryRow
   const [messageId, key, event, at, isLast, reverts, attempt] = packr.unpack(delivery.subarray(offsets.rest)) as Rest;
   const attempts = attempt === undefined ? [] : [attemptOf(attempt)];
   const state = finishedAt === null ? "pending" : "delivered";
-  const row: DeliveryRow = { id: idOf(delivery), webhookId, messageId, key, event, at, state, dueAt: null, finishedAt, hold: null, failures: 0, attemptCount: attempts.length, attempts };
+  const row: DeliveryRow = { id: idAt(delivery, 0), webhookId, messageId, key, event, at, state, dueAt: null, finishedAt, hold: null, failures: 0, attemptCount: attempts.length, attempts };
   if (isLast) row.last = true;
   if (reverts !== null) row.reverts = reverts;
   return row;
 };
 
-/** The deliveries on a sheet, by their ids, ascending. */
-export type Sheet = Map<number, Buffer>;
-
 /** Where the delivery that begins at a place ends. @throws Error if the sheet is damaged */
-const endOf = (bytes: Buffer, at: number): number => {
-  const length = bytes.length - at < offsets.rest ? 0 : bytes.readUInt16BE(at);
-  if (length <= offsets.rest || at + length > bytes.length) throw new Error("a sheet of deliveries is cut off");
+const endOf = (sheet: Buffer, at: number): number => {
+  const length = sheet.length - at < offsets.rest ? 0 : sheet.readUInt16BE(at);
+  if (length <= offsets.rest || at + length > sheet.length) throw new Error("a sheet of deliveries is cut off");
   return at + length;
 };
 
-/** @throws Error if it is damaged */
-export const readSheet = (bytes: Buffer): Sheet => {
-  const sheet: Sheet = new Map();
-  for (let at = 0; at < bytes.length; at = endOf(bytes, at)) {
-    const delivery = bytes.subarray(at, endOf(bytes, at));
-    sheet.set(idOf(delivery), delivery);
-  }
-  return sheet;
+/** The deliveries on a sheet, ascending by id. @throws Error if it is damaged */
+export const readSheet = (sheet: Buffer): [id: number, delivery: Buffer][] => {
+  const deliveries: [number, Buffer][] = [];
+  for (let at = 0; at < sheet.length; at = endOf(sheet, at)) deliveries.push([idAt(sheet, at), sheet.subarray(at, endOf(sheet, at))]);
+  return deliveries;
 };
 
-/** One delivery of a sheet, without a look at the others; undefined if it is not there. @throws Error if the sheet is damaged */
-export const findOnSheet = (bytes: Buffer, id: number): Buffer | undefined => {
-  for (let at = 0; at < bytes.length; at = endOf(bytes, at)) {
-    const end = endOf(bytes, at);
-    if (bytes.readUIntBE(at + offsets.id, 6) === id) return bytes.subarray(at, end);
-  }
+/** Where a delivery begins, found without a look at the others but at their heads; undefined if it is not there. @throws Error if the sheet is damaged */
+const placeOf = (sheet: Buffer, id: number): number | undefined => {
+  for (let at = 0; at < sheet.length; at = endOf(sheet, at)) if (idAt(sheet, at) === id) return at;
   return undefined;
 };
 
-export const writeSheet = (sheet: Sheet): Buffer => Buffer.concat([...sheet.values()]);
+/** @throws Error if the sheet is damaged */
+export const findOnSheet = (sheet: Buffer, id: number): Buffer | undefined => {
+  const at = placeOf(sheet, id);
+  return at === undefined ? undefined : sheet.subarray(at, endOf(sheet, at));
+};
 
-/** Whether nothing more is to be put on a sheet. */
-export const isFull = ({ size }: Sheet): boolean => size >= mostOnSheet;
+/** Adds a delivery: its id is above all others. */
+export const addToSheet = (sheet: Buffer, delivery: Buffer): Buffer => Buffer.concat([sheet, delivery]);
+
+/** Puts a delivery in the place of what it was or, without one, takes that away; undefined if it is not there. */
+export const changeOnSheet = (sheet: Buffer, id: number, delivery?: Buffer): Buffer | undefined => {
+  const at = placeOf(sheet, id);
+  if (at === undefined) return undefined;
+  const [before, after] = [sheet.subarray(0, at), sheet.subarray(endOf(sheet, at))];
+  return Buffer.concat(delivery === undefined ? [before, after] : [before, delivery, after]);
+};
+
+/** What is to be known of a sheet. */
+export interface SheetFacts {
+  /** Whether nothing more is to be put on it. */
+  isFull: boolean;
+  /** Whether a delivery on it waits for its first attempt. */
+  waits: boolean;
+  /** When the first of those delivered was; undefined: none is. */
+  earliest: number | undefined;
+}
+
+/** @throws Error if the sheet is damaged */
+export const factsOf = (sheet: Buffer): SheetFacts => {
+  let [size, waits, earliest] = [0, false, Infinity];
+  for (let at = 0; at < sheet.length; at = endOf(sheet, at)) {
+    const time = timeAt(sheet, at);
+    size++;
+    if (Number.isNaN(time)) waits = true;
+    else earliest = Math.min(earliest, time);
+  }
+  return { isFull: size >= mostOnSheet, waits, earliest: earliest === Infinity ? undefined : earliest };
+};

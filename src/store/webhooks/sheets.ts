@@ -1,42 +1,24 @@
 import type { DeliveryRow } from "../../../types/webhook-store.js";
 import type { DeliveryState } from "../../../types/webhooks.js";
 import { beyondAll, type WebhookDatabases } from "./databases.js";
-import { deliveredAt, findOnSheet, isFull, packDelivery, readSheet, type Sheet, unpackDelivery, writeSheet } from "./sheet.js";
+import { addToSheet, changeOnSheet, deliveredAt, factsOf, findOnSheet, packDelivery, readSheet, type SheetFacts, unpackDelivery } from "./sheet.js";
 
 /** The sheets of all webhooks. Each stands under its webhook and the first id that it had: a delivery is on the last sheet from which on its id may be. */
-
-/** What the indexes say of a sheet. */
-interface Facts {
-  /** Whether a delivery on it waits for its first attempt. */
-  waits: boolean;
-  /** When the first of those delivered was; undefined: none is. */
-  earliest: number | undefined;
-}
-
-const factsOf = (sheet: Sheet): Facts => {
-  const facts: Facts = { waits: false, earliest: undefined };
-  for (const delivery of sheet.values()) {
-    const at = deliveredAt(delivery);
-    if (at === undefined) facts.waits = true;
-    else facts.earliest = Math.min(facts.earliest ?? Infinity, at);
-  }
-  return facts;
-};
 
 const inState = (state: DeliveryState | undefined) => (delivery: Buffer): boolean => state === undefined || (deliveredAt(delivery) === undefined) === (state === "pending");
 
 /** Whether deliveries in a state may be on sheets; undefined: in any. */
 const areOnSheets = (state: DeliveryState | undefined): boolean => state === undefined || state === "pending" || state === "delivered";
 
-/** A sheet as it is in the store. */
+/** A sheet and the first id that it had. */
 interface Kept {
   first: number;
-  bytes: Buffer;
+  sheet: Buffer;
 }
 
 /** The last sheet of a webhook that begins at an id or below it. */
 const lastFrom = (db: WebhookDatabases, webhookId: number, id: number): Kept | undefined => {
-  for (const { key, value } of db.sheets.getRange({ start: [webhookId, id], end: [webhookId, 0], reverse: true, limit: 1 })) return { first: key[1], bytes: value };
+  for (const { key, value } of db.sheets.getRange({ start: [webhookId, id], end: [webhookId, 0], reverse: true, limit: 1 })) return { first: key[1], sheet: value };
   return undefined;
 };
 
@@ -60,23 +42,23 @@ export const createSheetReader = (db: WebhookDatabases) => {
   /** Webhook id -> the sheet on which a delivery was found last: the next one is there, too, mostly, and the sheet need not be sought. */
   const remembered = new Map<number, number>();
 
-  const sheetAt = (webhookId: number, first: number): Sheet => {
-    const bytes = db.sheets.get([webhookId, first]);
-    return bytes === undefined ? new Map() : readSheet(bytes);
+  const sheetAt = (webhookId: number, first: number): [id: number, delivery: Buffer][] => {
+    const sheet = db.sheets.get([webhookId, first]);
+    return sheet === undefined ? [] : readSheet(sheet);
   };
 
   /** A delivery, and the sheet that it is on. */
   const find = (webhookId: number, id: number): (Kept & { delivery: Buffer }) | undefined => {
     const first = remembered.get(webhookId);
-    const bytes = first === undefined || first > id ? undefined : db.sheets.get([webhookId, first]);
-    const delivery = bytes && findOnSheet(bytes, id);
-    if (first !== undefined && bytes !== undefined && delivery !== undefined) return { first, bytes, delivery };
+    const sheet = first === undefined || first > id ? undefined : db.sheets.get([webhookId, first]);
+    const delivery = sheet && findOnSheet(sheet, id);
+    if (first !== undefined && sheet !== undefined && delivery !== undefined) return { first, sheet, delivery };
     const last = lastFrom(db, webhookId, id);
-    const found = last && findOnSheet(last.bytes, id);
+    const found = last && findOnSheet(last.sheet, id);
     if (last === undefined || found === undefined) return undefined;
     if (remembered.size >= mostRemembered) remembered.clear();
     remembered.set(webhookId, last.first);
-    return { first: last.first, bytes: last.bytes, delivery: found };
+    return { first: last.first, sheet: last.sheet, delivery: found };
   };
 
   return {
@@ -98,7 +80,7 @@ export const createSheetReader = (db: WebhookDatabases) => {
       if (!areOnSheets(state)) return;
       const isWanted = inState(state);
       for (const { value } of db.sheets.getRange({ start: [webhookId, highest], end: [webhookId, 0], reverse: true })) {
-        for (const [id, delivery] of [...readSheet(value)].reverse()) if (id <= highest && isWanted(delivery)) yield id;
+        for (const [id, delivery] of readSheet(value).reverse()) if (id <= highest && isWanted(delivery)) yield id;
       }
     },
     /** Those delivered before a time. */
@@ -113,15 +95,13 @@ export const createSheetReader = (db: WebhookDatabases) => {
 export type SheetReader = ReturnType<typeof createSheetReader>;
 
 /** A sheet that is being written. */
-interface Open {
-  first: number;
-  sheet: Sheet;
+interface Open extends Kept {
   /** As it is in the store. */
-  before: Facts;
+  before: SheetFacts;
   isChanged: boolean;
 }
 
-const writeIndexes = (db: WebhookDatabases, webhookId: number, { first, before }: Open, after: Facts): void => {
+const writeIndexes = (db: WebhookDatabases, webhookId: number, { first, before }: Open, after: SheetFacts): void => {
   if (before.waits && !after.waits) db.states.removeSync([webhookId, "sheet", first]);
   if (!before.waits && after.waits) db.states.putSync([webhookId, "sheet", first], true);
   if (before.earliest === after.earliest) return;
@@ -132,8 +112,8 @@ const writeIndexes = (db: WebhookDatabases, webhookId: number, { first, before }
 const write = (db: WebhookDatabases, webhookId: number, one: Open): void => {
   if (!one.isChanged) return;
   const after = factsOf(one.sheet);
-  if (one.sheet.size === 0) db.sheets.removeSync([webhookId, one.first]);
-  else db.sheets.putSync([webhookId, one.first], writeSheet(one.sheet));
+  if (one.sheet.length === 0) db.sheets.removeSync([webhookId, one.first]);
+  else db.sheets.putSync([webhookId, one.first], one.sheet);
   writeIndexes(db, webhookId, one, after);
   one.before = after;
   one.isChanged = false;
@@ -146,19 +126,19 @@ const write = (db: WebhookDatabases, webhookId: number, one: Open): void => {
 export const createSheetWriter = (db: WebhookDatabases, reader: SheetReader) => {
   const open = new Map<number, Open>();
 
-  const take = (webhookId: number, first: number, bytes: Buffer): Open => {
-    const sheet = readSheet(bytes);
+  const take = (webhookId: number, { first, sheet }: Kept): Open => {
     const taken: Open = { first, sheet, before: factsOf(sheet), isChanged: false };
     open.set(webhookId, taken);
     return taken;
   };
 
+  /** The sheet on which a delivery is. */
   const sheetWith = (webhookId: number, id: number): Open | undefined => {
     const at = open.get(webhookId);
-    if (at?.sheet.has(id) === true) return at;
+    if (at !== undefined && findOnSheet(at.sheet, id) !== undefined) return at;
     if (at !== undefined) write(db, webhookId, at);
     const found = reader.sheetWith(webhookId, id);
-    return found && take(webhookId, found.first, found.bytes);
+    return found && take(webhookId, found);
   };
 
   /** The last sheets of webhooks, where this transaction has added to them: nobody else adds any meanwhile. */
@@ -168,37 +148,40 @@ export const createSheetWriter = (db: WebhookDatabases, reader: SheetReader) => 
   const tailOf = (webhookId: number, id: number): Open => {
     const [at, known] = [open.get(webhookId), tails.get(webhookId)];
     const isTail = at !== undefined && at === known;
-    if (isTail && !isFull(at.sheet)) return at;
+    if (isTail && !factsOf(at.sheet).isFull) return at;
     if (at !== undefined) write(db, webhookId, at);
     const last = isTail ? undefined : lastFrom(db, webhookId, beyondAll);
-    const found = last && take(webhookId, last.first, last.bytes);
-    const tail = found === undefined || isFull(found.sheet) ? take(webhookId, id, Buffer.alloc(0)) : found;
+    const found = last && take(webhookId, last);
+    const tail = found === undefined || found.before.isFull ? take(webhookId, { first: id, sheet: Buffer.alloc(0) }) : found;
     tails.set(webhookId, tail);
     return tail;
+  };
+
+  /** Says whether it was there. */
+  const change = (webhookId: number, id: number, delivery?: Buffer): boolean => {
+    const found = sheetWith(webhookId, id);
+    const changed = found && changeOnSheet(found.sheet, id, delivery);
+    if (found === undefined || changed === undefined) return false;
+    found.sheet = changed;
+    found.isChanged = true;
+    return true;
   };
 
   return {
     add: (row: DeliveryRow): void => {
       const tail = tailOf(row.webhookId, row.id);
-      tail.sheet.set(row.id, packDelivery(row));
+      tail.sheet = addToSheet(tail.sheet, packDelivery(row));
       tail.isChanged = true;
     },
-    has: (webhookId: number, id: number): boolean => sheetWith(webhookId, id) !== undefined,
     delivery: (webhookId: number, id: number): DeliveryRow | undefined => {
-      const delivery = sheetWith(webhookId, id)?.sheet.get(id);
+      const found = sheetWith(webhookId, id);
+      const delivery = found && findOnSheet(found.sheet, id);
       return delivery && unpackDelivery(delivery, webhookId);
     },
-    /** In the place of what it was: it must be on a sheet. */
-    put: (row: DeliveryRow): void => {
-      const found = sheetWith(row.webhookId, row.id);
-      if (found === undefined) throw new Error(`delivery ${row.id} is on no sheet`);
-      found.sheet.set(row.id, packDelivery(row));
-      found.isChanged = true;
-    },
-    remove: (webhookId: number, id: number): void => {
-      const found = sheetWith(webhookId, id);
-      if (found?.sheet.delete(id) === true) found.isChanged = true;
-    },
+    /** In the place of what it was. Says whether that was on a sheet. */
+    put: (row: DeliveryRow): boolean => change(row.webhookId, row.id, packDelivery(row)),
+    /** Says whether it was on a sheet. */
+    remove: (webhookId: number, id: number): boolean => change(webhookId, id),
     flush: (): void => {
       for (const [webhookId, one] of open) write(db, webhookId, one);
     },
