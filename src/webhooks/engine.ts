@@ -100,11 +100,11 @@ const attemptedBefore = (store: WebhookStore, isUnderWay: (row: DeliveryRow) => 
 type ScanningNeeds = Omit<ScannerNeeds, "recorder" | "patterns" | "onWork"> & Pick<RecorderNeeds, "time" | "withdrawn" | "onMessage" | "onOutcome">;
 
 /** What reads the chain for the webhooks. */
-const createScanning = ({ time, withdrawn, onMessage, onOutcome, ...needs }: ScanningNeeds, { isUnderWay, wake }: Pick<Dispatcher, "isUnderWay" | "wake">): Scanner => {
+const createScanning = ({ time, withdrawn, onMessage, onOutcome, ...needs }: ScanningNeeds, { isUnderWay, overtake, wake }: Pick<Dispatcher, "isUnderWay" | "overtake" | "wake">): Scanner => {
   const { store, register, window, keepsChain } = needs;
   const confirmationsOf = (id: number): number => (keepsChain ? 0 : Number(register.find(id)?.confirmations) || 0);
   const holding = createHolding({ store, time, confirmationsOf });
-  const recorder = createRecorder({ store, register, time, window, withdrawn, onMessage, onOutcome, holding, mayBeAttempted: attemptedBefore(store, isUnderWay), isUnderWay });
+  const recorder = createRecorder({ store, register, time, window, withdrawn, onMessage, onOutcome, holding, mayBeAttempted: attemptedBefore(store, isUnderWay), isUnderWay, overtake });
   return createScanner({ ...needs, recorder, patterns: createPatternWorker(), onWork: wake });
 };
 

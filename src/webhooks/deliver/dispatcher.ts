@@ -47,6 +47,8 @@ export interface Dispatcher {
   refresh(): void;
   /** Whether an attempt of a delivery is under way whose outcome the row does not have yet. */
   isUnderWay(row: Pick<DeliveryRow, "id" | "attemptCount">): boolean;
+  /** The chain has taken back what a delivery tells of which an attempt is under way. */
+  overtake(row: Pick<DeliveryRow, "id" | "webhookId">): void;
   /** Sends nothing more. */
   rest(): void;
   /** After `rest`: gives what is under way `grace` milliseconds, then ends it: it is sent again at the next start. */
@@ -188,6 +190,13 @@ const pauseBefore = ({ store, clock, time }: DispatcherNeeds, url: string): Pick
   return { pausedUntil: time.schedule() + restOf(pause, readingsOf(clock)), lastPause: pause.length };
 };
 
+const whatIsUnderWay = (lanes: Lanes, underWay: UnderWay): Pick<Dispatcher, "isUnderWay" | "overtake"> => ({
+  isUnderWay: ({ id, attemptCount }) => underWay.get(id) === attemptCount,
+  overtake: ({ id, webhookId }) => {
+    for (const attempt of lanes.find(webhookId)?.target.underWay ?? []) if (attempt.rows.some((row) => row.id === id)) attempt.isOvertaken = true;
+  },
+});
+
 export const createDispatcher = (rules: DispatcherRules, needs: DispatcherNeeds): Dispatcher => {
   const { sender, time, after, isWithdrawn, onSettled } = needs;
   const [limit, placing] = [createLimit(rules.concurrency, slowShare * rules.concurrency), createPlacing()];
@@ -237,7 +246,7 @@ export const createDispatcher = (rules: DispatcherRules, needs: DispatcherNeeds)
     rest: loop.stop,
     wake,
     refresh: loop.look,
-    isUnderWay: ({ id, attemptCount }) => underWay.get(id) === attemptCount,
+    ...whatIsUnderWay(lanes, underWay),
     stop: async (grace) => {
       stopTaking();
       const abandon = (): void => {

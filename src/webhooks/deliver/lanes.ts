@@ -83,6 +83,8 @@ export interface Attempt extends Next {
   readonly place: Place;
   /** Whether other first attempts wait for it. */
   readonly isAwaited: boolean;
+  /** Whether the chain has taken back what it tells, since it was taken: nothing new is sent to its target until it has ended. */
+  isOvertaken: boolean;
 }
 
 /** As long as these are the same, no client has changed a webhook or a delivery. */

@@ -79,8 +79,8 @@ const firstOf = (lane: Lane, store: WebhookStore, rules: LaneRules, { schedule, 
 };
 
 /** Whether an attempt is under way for a block that was reverted since: the reversal waits for its end, whatever the order of others. */
-const isOvertaken = ({ underWay }: Target, store: WebhookStore): boolean => {
-  for (const { rows } of underWay) if (rows.some(({ messageId }) => store.isSuperseded(messageId))) return true;
+const isOvertaken = ({ underWay }: Target): boolean => {
+  for (const attempt of underWay) if (attempt.isOvertaken) return true;
   return false;
 };
 
@@ -92,7 +92,7 @@ const nextFirst = (target: Target, store: WebhookStore, rules: LaneRules, times:
     const [id, before] = [found?.rows[0]?.id ?? Infinity, next?.rows[0]?.id ?? Infinity];
     if (found !== undefined && id < before) next = found;
   }
-  return next !== undefined && isOvertaken(target, store) ? undefined : next;
+  return next !== undefined && isOvertaken(target) ? undefined : next;
 };
 
 const nextRetry = (target: Target, store: WebhookStore, { schedule, monotonic }: Times): Next | undefined => {

@@ -68,7 +68,7 @@ export interface TakeNeeds {
 /** Notes that deliveries of a target are taken. */
 const enter = ({ lane, rows, kind }: Next, target: Target, now: Times, { clock, placing, underWay, seen }: TakeNeeds): Attempt => {
   const isAwaited = kind === "first" && lane.webhook.order !== "none";
-  const attempt: Attempt = { lane, rows, kind, target, state: "taken", at: clock.now(), seen: seen(), place: placing.enter(target.limits, now.monotonic), isAwaited };
+  const attempt: Attempt = { lane, rows, kind, target, state: "taken", at: clock.now(), seen: seen(), place: placing.enter(target.limits, now.monotonic), isAwaited, isOvertaken: false };
   target.underWay.add(attempt);
   lane.open.count++;
   lane.open.taken += rows.length;

@@ -22,6 +22,8 @@ export interface RecorderNeeds {
   mayBeAttempted(row: DeliveryRow): boolean;
   /** Whether an attempt of a delivery is under way whose outcome the row does not have yet. */
   isUnderWay(row: DeliveryRow): boolean;
+  /** Is told of those which the chain takes back: they end as what they then are. */
+  overtake(row: DeliveryRow): void;
   /** Deliveries that are taken back in a transaction which is not committed yet: others still read them as they were, and must not send them. */
   withdrawn: Set<number>;
   /** Is told of messages once they are committed. */
@@ -117,7 +119,7 @@ const createRowsAbout = (store: Pick<WebhookStore, "hasAbout" | "messagesAbout">
   takenBackBy(about, blockId).flatMap((other) => (store.hasAbout(other.event) ? store.messagesAbout(other) : []));
 
 /** What is known of earlier deliveries about the same block or transaction, and what becomes of them; within a transaction. */
-const createEarlier = ({ store, time, mayBeAttempted, isUnderWay, withdrawn }: RecorderNeeds) => {
+const createEarlier = ({ store, time, mayBeAttempted, isUnderWay, overtake, withdrawn }: RecorderNeeds) => {
   const rowsAbout = createRowsAbout(store);
 
   /** A block was reverted, or applied again: what was open about it is attempted no more. Returns whose deliveries that were. */
@@ -130,8 +132,11 @@ const createEarlier = ({ store, time, mayBeAttempted, isUnderWay, withdrawn }: R
       store.supersede(messageId);
       for (const { webhookId, id } of own) {
         const row = store.delivery(webhookId, id);
-        // What is under way ends as what it then is.
-        if (row === undefined || !openStates.includes(row.state) || isUnderWay(row)) continue;
+        if (row === undefined || !openStates.includes(row.state)) continue;
+        if (isUnderWay(row)) {
+          overtake(row);
+          continue;
+        }
         const state = isReversal && !mayBeAttempted(row) ? "dropped" : "superseded";
         if (state === "superseded") superseded.push(id);
         store.changeDelivery(row, { ...row, state, hold: null, dueAt: null, finishedAt: time.passed() });
