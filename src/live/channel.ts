@@ -48,12 +48,14 @@ export const readOn = async (follow: Follow, cursor: Cursor, options: ReadOption
 const messagesOf = async (group: Group, filter: Filter): Promise<Buffer | undefined> => {
   const picked = await pick(group, filter);
   if (picked.length === 0) return undefined;
-  const [before, after] = [cursorText(group.before), cursorText(group.after)];
-  const last = picked.length - 1;
-  const messages = picked.map((event, place) =>
-    place === last ? `event: ${event.event}\ndata: ${eventJson(event, after)}\nid: ${after}\n\n` : `event: ${event.event}\ndata: ${eventJson(event, before)}\n\n`,
-  );
-  return Buffer.from(messages.join(""));
+  return loopShare.run(() => {
+    const [before, after] = [cursorText(group.before), cursorText(group.after)];
+    const last = picked.length - 1;
+    const messages = picked.map((event, place) =>
+      place === last ? `event: ${event.event}\ndata: ${eventJson(event, after)}\nid: ${after}\n\n` : `event: ${event.event}\ndata: ${eventJson(event, before)}\n\n`,
+    );
+    return Buffer.from(messages.join(""));
+  });
 };
 
 /** After what was written before has been handed to the connections: Node.js does so in its next tick. */
@@ -124,7 +126,7 @@ export class Channel {
   }
 
   bytesOf(group: Group): Promise<Buffer | undefined> {
-    return Promise.resolve(loopShare.run(() => messagesOf(group, this.filter)));
+    return messagesOf(group, this.filter);
   }
 
   private signal(): void {

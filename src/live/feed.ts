@@ -39,7 +39,7 @@ export const readFeed = async (from: Cursor, filter: Filter, options: ReadOption
       const { groups, atEnd } = await loopShare.run(() => follow.after(cursor, { ...reading, ...few }));
       more = !atEnd;
       for (const [place, group] of groups.entries()) {
-        const picked = await loopShare.run(() => pick(group, filter));
+        const picked = await pick(group, filter);
         picked.forEach((event, index) => data.push(eventValue(event, index === picked.length - 1 ? group.after : group.before)));
         cursor = group.after;
         if (data.length < limit) continue;

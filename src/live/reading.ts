@@ -1,18 +1,32 @@
 import type { MaybePromise } from "../../types/chain-adapter.js";
 import type { After } from "../clock.js";
+import { loopShare } from "../async/loop-share.js";
 import { isPromised } from "../async/maybe-promise.js";
 import type { FollowEvent, Group } from "../follow/event.js";
 import type { Follow } from "../follow/follow.js";
 import type { Filter } from "./selection.js";
 
-/** The events of a group that a filter picks. */
+/**
+ * The events of a group that a filter picks. Looked for in its share of the event loop: a hundred conditions on each payment of each of 150
+ * transactions take 140 ms.
+ */
 export const pick = async ({ events }: Group, filter: Filter): Promise<FollowEvent[]> => {
   const picked: FollowEvent[] = [];
-  for (const event of events) {
-    if (!filter.listens(event.event)) continue;
-    const matches: MaybePromise<boolean> = filter.matches(event);
-    if (isPromised(matches) ? await matches : matches) picked.push(event);
-  }
+  let next = 0;
+
+  /** Goes on for as long as there is room, or until a match has to be waited for. */
+  const look = (): MaybePromise<void> => {
+    for (let event = events[next]; event !== undefined; event = events[next]) {
+      const looked = event;
+      next++;
+      const matches: MaybePromise<boolean> = filter.listens(looked.event) && filter.matches(looked);
+      if (isPromised(matches)) return matches.then((isMatch) => void (isMatch && picked.push(looked)));
+      if (matches) picked.push(looked);
+      if (!loopShare.hasRoom()) return;
+    }
+  };
+
+  while (next < events.length) await loopShare.run(look);
   return picked;
 };
 
