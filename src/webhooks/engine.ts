@@ -108,6 +108,17 @@ const createScanning = ({ time, withdrawn, onMessage, onOutcome, ...needs }: Sca
   return createScanner({ ...needs, recorder, patterns: createPatternWorker(), onWork: wake });
 };
 
+/** Does work in a later turn, once for all who ask for it until then: a look is at all webhooks, of which thousands may be made in one turn. */
+const onceInTurn = (work: () => void): (() => void) => {
+  let soon: NodeJS.Immediate | undefined;
+  return () => {
+    soon ??= setImmediate(() => {
+      soon = undefined;
+      work();
+    });
+  };
+};
+
 type EndUpkeep = () => MaybePromise<void>;
 
 /** Starting and stopping, each once. */
@@ -147,16 +158,17 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
 
   const scanner = createScanning({ store, follow, register, time, recent, after, logger, keepsChain, window: options.window, withdrawn, onMessage: payloads.note, onOutcome }, dispatcher);
 
+  const refreshSoon = onceInTurn(dispatcher.refresh);
   const service = createWebhookService({
     ...{ store, follow, register, clock, time, keepsChain, nodeKey },
     rules: { guard, events: names },
     maxWebhooks: options.maxWebhooks,
     rotationOverlap: options.rotationOverlap,
-    keepPlaces: scanner.keepPlaces,
+    keepPlace: scanner.keepPlace,
     onChange: (id) => {
       scanner.reload(id);
       // Reads the webhook again, which may be large: in another turn than that which wrote it.
-      setImmediate(dispatcher.refresh);
+      refreshSoon();
     },
   });
 

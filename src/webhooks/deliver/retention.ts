@@ -20,14 +20,16 @@ export interface UpkeepNeeds {
   logger: Logger;
   /** Whether there are such. */
   hasMoved(): boolean;
-  /** Writes where webhooks are that have moved without a match; within a transaction. */
-  keepPlaces(): void;
+  /** Writes where some webhooks are that have moved without a match, at most so many; within a transaction. Returns whether there are more. */
+  keepPlaces(most: number): boolean;
 }
 
 /** Milliseconds between two rounds: with nothing left to remove, and with more of it. */
 const interval = { idle: 1_000, busy: 20 };
 /** Deliveries removed in one round: a few milliseconds of writing. */
 const batchSize = 500;
+/** Places written in one transaction: with each block, all webhooks move. */
+const keptTogether = 500;
 
 /** Work in the background: removes what is past its retention, writes recent payloads, and keeps the time. Returns what ends it. */
 export const startUpkeep = (
@@ -46,12 +48,16 @@ export const startUpkeep = (
     }
   };
 
-  const write = (): void => {
+  const write = (most: number): boolean => {
     recent.flush();
-    keepPlaces();
     const now = readingsOf(clock);
     store.dropPauses((pause) => isLongOver(pause, now));
     time.keep();
+    return keepPlaces(most);
+  };
+
+  const keepRest = async (isMore: boolean): Promise<void> => {
+    for (let more = isMore; more; more = await store.transactionSoon(() => keepPlaces(keptTogether)));
   };
 
   let writing: Promise<void> | undefined;
@@ -61,7 +67,7 @@ export const startUpkeep = (
     // Soon, not at once: that would make the whole process wait for the block that is being committed.
     if (!isOwed && !recent.hasNoted() && !hasMoved() && !time.isStale()) return;
     isOwed = true;
-    writing = store.transactionSoon(write).then(() => {
+    writing = store.transactionSoon(() => write(keptTogether)).then(keepRest).then(() => {
       isOwed = false;
     }, failed);
   };
@@ -75,7 +81,7 @@ export const startUpkeep = (
     cancel();
     await writing;
     try {
-      store.transaction(write);
+      store.transaction(() => write(Infinity));
     } catch {
       // Lost, as recent payloads may be, and the last of the time.
     }

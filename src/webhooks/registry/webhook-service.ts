@@ -26,8 +26,8 @@ export interface ServiceNeeds {
   rotationOverlap: number;
   keepsChain: boolean;
   nodeKey: NodeKey | undefined;
-  /** Writes where webhooks are that have moved without a match; within a transaction. */
-  keepPlaces(): void;
+  /** Writes where a webhook is, if it has moved without a match; within a transaction. */
+  keepPlace(webhookId: number): void;
   /** Told of every change. */
   onChange(webhookId: number): void;
 }
@@ -139,12 +139,12 @@ const draftOf = ({ id: _, token: __, olderTokens: ___, createdAt: ____, disabled
 
 /** Changes webhooks; within a transaction. */
 const createChanging = (needs: ServiceNeeds) => {
-  const { store, register, clock, rules, keepPlaces } = needs;
+  const { store, register, clock, rules, keepPlace } = needs;
 
   /** Writes a webhook that was changed by a client, and what follows from it. */
   const write = (before: WebhookRow, after: WebhookRow, from: string | number | undefined): void => {
     // What has moved on without a match has been looked at by the conditions as they were.
-    keepPlaces();
+    keepPlace(after.id);
     if (before.enabled && !after.enabled) rewind(store, after.id);
     const kept = store.progress(after.id);
     const progress = { ...kept, failingSince: null, failingFrom: undefined, warned: undefined, epoch: (kept.epoch ?? 0) + 1 };

@@ -48,8 +48,10 @@ export interface Places {
   stir(): void;
   /** Forgets what is known of a webhook, to read it again. */
   reload(webhookId: number): void;
-  /** Writes what has moved; within a transaction. */
-  keep(): void;
+  /** Writes some of what has moved, at most so many; within a transaction. Returns whether there is more. */
+  keep(most: number): boolean;
+  /** Writes where a webhook is, if it has moved; within a transaction. */
+  keepOne(webhookId: number): void;
   hasMoved(): boolean;
   /** Whether reading can go on after it failed. */
   recover(seat: Seat, error: unknown): Promise<boolean>;
@@ -146,8 +148,9 @@ const createSeating = ({ register, keepsChain }: PlacesNeeds, readers: ReturnTyp
     },
     seats: (stirs: number): Seat[] => {
       const seats = new Map<string, Seat & { ids: Set<number> }>();
+      const webhooks = register.rows();
       for (const [name, reader] of all) {
-        const webhook = register.find(reader.webhookId);
+        const webhook = webhooks.get(reader.webhookId);
         if (webhook?.enabled !== true) {
           all.delete(name);
           continue;
@@ -225,10 +228,10 @@ export const createPlaces = (needs: PlacesNeeds): Places => {
 
   return {
     locate: async () => {
-      const missing = [...register.ids()].map((id) => register.find(id)).filter((webhook) => webhook?.enabled === true && !readers.all.has(nameOf(webhook.id, undefined)));
+      const missing = [...register.rows().values()].filter(({ id, enabled }) => enabled && !readers.all.has(nameOf(id, undefined)));
       // All at once: what comes meanwhile is after the tip for each of them.
-      await Promise.all(missing.flatMap((webhook) => (webhook !== undefined && store.progress(webhook.id).cursor === undefined ? [locateOne(webhook)] : [])));
-      for (const webhook of missing) if (webhook !== undefined) readers.load(webhook.id);
+      await Promise.all(missing.flatMap((webhook) => (store.progress(webhook.id).cursor === undefined ? [locateOne(webhook)] : [])));
+      for (const { id } of missing) readers.load(id);
     },
     seats: () => seats(stirs),
     present: (seat, place) => {
@@ -256,8 +259,17 @@ export const createPlaces = (needs: PlacesNeeds): Places => {
       for (const reader of readers.all.values()) reader.isResting = false;
     },
     reload: readers.drop,
-    keep: () => {
-      for (const reader of readers.all.values()) if (reader.isDirty) readers.write(reader);
+    keep: (most) => {
+      let left = most;
+      for (const reader of readers.all.values()) {
+        if (!reader.isDirty) continue;
+        if (left-- <= 0) return true;
+        readers.write(reader);
+      }
+      return false;
+    },
+    keepOne: (webhookId) => {
+      for (const reader of readers.all.values()) if (reader.webhookId === webhookId && reader.isDirty) readers.write(reader);
     },
     hasMoved: () => [...readers.all.values()].some(({ isDirty }) => isDirty),
     recover: createRecover(needs, readers.drop),

@@ -39,8 +39,10 @@ export interface Scanner {
   settled(): Promise<void>;
   /** Takes the places as they are in the store now. */
   reload(webhookId: number): void;
-  /** Writes the places of those that have moved on without a match; within a transaction. */
-  keepPlaces(): void;
+  /** Writes the places of some that have moved on without a match, at most so many; within a transaction. Returns whether there are more. */
+  keepPlaces(most: number): boolean;
+  /** Writes the place of one, if it has; within a transaction. */
+  keepPlace(webhookId: number): void;
   /** Whether there are such. */
   hasMoved(): boolean;
   stop(): Promise<void>;
@@ -271,6 +273,7 @@ export const createScanner = (needs: ScannerNeeds): Scanner => {
       wake();
     },
     keepPlaces: places.keep,
+    keepPlace: places.keepOne,
     hasMoved: places.hasMoved,
     stop: async () => {
       state = "stopped";
