@@ -50,7 +50,7 @@ const used = (): number => {
 export const measureBehind = async (): Promise<Row> => {
   const sink = await openSink(true);
   const measure = async (webhooks: number): Promise<number> => {
-    const chain = createEndlessChain(3, 1_000_000);
+    const chain = createEndlessChain(3, { begin: 1_000_000 });
     const { engine, close } = openChainEngine(chain.changes);
     for (let index = 0; index < webhooks; index++) engine.create({ event: "transaction.applied", target: `http://127.0.0.1:${sink.port}/${index}`, from: "genesis" });
     await engine.settled();

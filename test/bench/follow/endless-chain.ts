@@ -17,11 +17,12 @@ const first = { ...genesisTransaction, vendorField: "" };
 
 const idOf = (height: number): string => hex(`endless ${height}`);
 
-export const createEndlessChain = (transactions: number, begin = 1): EndlessChain => {
+/** `prepared`: blocks up to this height are made beforehand, where the time to make them is not to count. */
+export const createEndlessChain = (transactions: number, { begin = 1, prepared = 0 } = {}): EndlessChain => {
   let tip = begin;
   const watchers = new Set<() => void>();
 
-  const blockAt = (height: number): KeptBlock => {
+  const make = (height: number): KeptBlock => {
     const block = { ...rules.parseBlock(genesis).block, id: idOf(height), height, previousBlock: height === 1 ? null : idOf(height - 1), timestamp: height * 8, numberOfTransactions: transactions };
     return {
       block,
@@ -38,6 +39,9 @@ export const createEndlessChain = (transactions: number, begin = 1): EndlessChai
       })),
     };
   };
+
+  const ready = new Map(Array.from({ length: prepared }, (_, index) => [index + 1, make(index + 1)]));
+  const blockAt = (height: number): KeptBlock => ready.get(height) ?? make(height);
 
   return {
     changes: {

@@ -42,7 +42,7 @@ const postBare = async (sink: Sink, atOnce: number, total: number): Promise<Take
 
 /** From a number of blocks to the arrival of the last of their transactions at every target. */
 const deliver = async (sink: Sink, targets: number, blocks: number): Promise<Taken> => {
-  const chain = createEndlessChain(transactions);
+  const chain = createEndlessChain(transactions, { prepared: 2 + blocks });
   const { engine, close } = openChainEngine(chain.changes, { concurrencyPerTarget: targets });
   for (let index = 0; index < targets; index++) engine.create({ event: "transaction.applied", target: `http://127.0.0.1:${sink.port}/${index}` });
   await engine.settled();
