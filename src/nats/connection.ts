@@ -157,7 +157,7 @@ export const keepLink = (options: NatsOptions, { name, retryDelay, logger, says,
  */
 export const queueOf = ({ prefix = "portico" }: Pick<NatsOptions, "prefix">) => ({
   name: `${prefix}-deliveries-2`,
-  jobs: `${prefix}.deliveries.2`,
+  requests: `${prefix}.deliveries.2`,
   workers: `${prefix}.workers.2`,
   results: (node: string): string => `${prefix}.results.${node}`,
 });

@@ -101,14 +101,14 @@ const createWork = (senders: ReturnType<typeof createSenders>, concurrency: numb
   };
 };
 
-/** Starts a worker: it takes jobs as it has room for them, and nodes know of it by its signs. */
+/** Starts a worker: it takes requests as it has room for them, and nodes know of it by its signs. */
 export const startDeliveryWorker = (options: NatsOptions, given: DeliveryWorkerOptions = {}): DeliveryWorker => {
   const { concurrency = 64, logger } = given;
   const queue = queueOf(options);
   const worker = randomUUID();
   const senders = createSenders(given);
   const work = createWork(senders, concurrency, logger);
-  let takesJobs = false;
+  let takesRequests = false;
   let messages: ConsumerMessages | undefined;
 
   const sign = (connection: NatsConnection | undefined, leaves: boolean): void => {
@@ -120,12 +120,12 @@ export const startDeliveryWorker = (options: NatsOptions, given: DeliveryWorkerO
     const consumer = await jetstream(connection).consumers.get(queue.name, consumerName);
     messages = await consumer.consume({ max_messages: Math.ceil(concurrency / mostRequests), abort_on_missing_resource: true });
     working();
-    takesJobs = true;
+    takesRequests = true;
     sign(connection, false);
     try {
       for await (const message of messages) await work.take(message, connection);
     } finally {
-      takesJobs = false;
+      takesRequests = false;
     }
   };
 
@@ -133,11 +133,11 @@ export const startDeliveryWorker = (options: NatsOptions, given: DeliveryWorkerO
     name: "portico worker",
     retryDelay: 500,
     logger,
-    says: { fails: "the worker takes no jobs", works: "the worker takes jobs again" },
+    says: { fails: "the worker takes no requests", works: "the worker takes requests again" },
     work: consume,
   });
-  // A worker that takes no jobs gives no signs.
-  const signs = setInterval(() => (takesJobs ? sign(link.connection(), false) : undefined), heartbeat);
+  // A worker that takes no requests gives no signs.
+  const signs = setInterval(() => (takesRequests ? sign(link.connection(), false) : undefined), heartbeat);
 
   return {
     sent: work.sent,

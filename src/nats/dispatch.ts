@@ -175,7 +175,7 @@ const openQueue = async (to: NatsConnection, queue: ReturnType<typeof queueOf>, 
     if (sign !== undefined) workers.onSign(sign);
   });
   listen(to, results, (text) => resultsIn(text).forEach(bundles.onResult));
-  const put = async (message: string): Promise<void> => void (await js.publish(queue.jobs, message));
+  const put = async (message: string): Promise<void> => void (await js.publish(queue.requests, message));
   const putAgain = async (message: string): Promise<void> => {
     await ensureQueue(manager, queue);
     await put(message);

@@ -87,7 +87,7 @@ describe("A delivery worker", () => {
       let output = "";
       const end = (text: string): void => {
         output += text;
-        if (text.includes("takes no jobs")) child.kill("SIGTERM");
+        if (text.includes("takes no requests")) child.kill("SIGTERM");
       };
       for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", end);
       expect(await ended).to.deep.equal([status, null]);

@@ -102,7 +102,7 @@ describe("NATS with TLS and credentials", function () {
   /** Nothing goes over NATS, each says why once, and all goes on without it. */
   const expectRefused = async (options: NatsOptions, reason: RegExp): Promise<void> => {
     const { node, replica, worker, warnings, received, brought } = await begin(options);
-    const says = ["requests of webhooks are sent by the node itself: ", "changes are not published to NATS, replicas ask the node: ", "changes do not come over NATS, the node is asked: ", "the worker takes no jobs: "];
+    const says = ["requests of webhooks are sent by the node itself: ", "changes are not published to NATS, replicas ask the node: ", "changes do not come over NATS, the node is asked: ", "the worker takes no requests: "];
     for (const what of says) await until(`a warning that ${what}`, () => warnings.some((line) => line.startsWith(what)));
     await node.grow(3);
     await level(node, replica);
@@ -177,6 +177,6 @@ describe("NATS with TLS and credentials", function () {
     const worker = startDeliveryWorker({ servers, connectTimeout: 50 }, { logger: { ...silentLogger, warn: (line: string) => void warnings.push(line) } });
     atEnd(() => worker.stop());
     await until("a second try", () => sockets.size > 1);
-    expect(warnings).to.deep.equal([`the worker takes no jobs: timeout (NATS at ${servers.slice("nats://".length)})`]);
+    expect(warnings).to.deep.equal([`the worker takes no requests: timeout (NATS at ${servers.slice("nats://".length)})`]);
   });
 });
