@@ -20,7 +20,7 @@ export interface ObservedNeeds {
   /** Bytes of the replies that are kept. */
   cached(): number;
   /** Undefined where there are none, or another process delivers. */
-  webhooks(): { standing(): Promise<WebhookFigures> } | undefined;
+  webhooks(): { standing(tip: number): Promise<WebhookFigures> } | undefined;
   /** Height of the last block in the lake's files, and milliseconds since its writer last succeeded. Undefined where this process writes none. */
   lake(): { height: number | undefined; age: number } | undefined;
 }
@@ -47,7 +47,7 @@ export const createObserved = ({ reports, clock, sync, dataDir, loopLag, streams
   loopLag: () => loopLag.milliseconds() / 1000,
   streams,
   cached,
-  webhooks: async () => webhooks()?.standing(),
+  webhooks: async () => webhooks()?.standing(reports.health().height),
   lake: () => {
     const found = lake();
     return found && { height: found.height, age: found.age / 1000 };

@@ -58,8 +58,8 @@ export interface WebhookEngine extends Webhooks {
   stop(grace?: number): Promise<void>;
   /** Resolves when all webhooks have seen what there is, or have as much to deliver as they may. */
   settled(): Promise<void>;
-  /** How they stand, looked at in turns of a millisecond. */
-  standing(): Promise<WebhookStanding>;
+  /** How they stand, looked at in turns of a millisecond. `tip`: its height, as far as is known: the host is not asked, which may not answer. */
+  standing(tip: number): Promise<WebhookStanding>;
 }
 
 const defaultGrace = 2_000;
@@ -195,7 +195,8 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
     events: () => descriptions,
     takeOld: takeOldInto(store, register),
     settled: scanner.settled,
-    standing: async () => runSliced(standingOf({ register, store }, await follow.height()), "cooperative"),
+    // Where there is the log of the host's events alone, nothing is behind in blocks.
+    standing: (tip) => runSliced(standingOf({ register, store }, keepsChain ? tip : 0), "cooperative"),
     ...life,
   };
 };

@@ -24,7 +24,7 @@ describe("how webhooks stand", () => {
   const add = (more: Partial<WebhookRow>, progress: Progress): void =>
     environment.store.transaction(() => environment.store.putProgress(environment.store.addWebhook({ ...webhookRow, ...more }).id, progress));
 
-  const standing = (tip: number | undefined) => {
+  const standing = (tip: number) => {
     const { store } = environment;
     const work = standingOf({ store, register: createRegister(store) }, tip);
     for (let turns = 0; ; turns++) {
@@ -40,7 +40,7 @@ describe("how webhooks stand", () => {
     add({ enabled: false }, { cursor: "genesis", failingSince: 5 });
     expect(standing(100)).to.deep.equal({ byState: { enabled: 2, failing: 1, disabled: 1 }, blocksBehind: 30, turns: 4 });
     expect(standing(75).blocksBehind).to.equal(5);
-    expect(standing(undefined).blocksBehind).to.equal(0);
+    expect(standing(0).blocksBehind).to.equal(0);
     add({}, { cursor: "genesis", failingSince: null });
     expect(standing(100)).to.deep.include({ blocksBehind: 100, turns: 5 });
   });

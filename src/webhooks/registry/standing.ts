@@ -20,8 +20,8 @@ export interface WebhookStanding {
   blocksBehind: number;
 }
 
-/** Looks at all of them, which may be ten thousand. `tip`: its height; undefined while there is none. */
-export function* standingOf({ register, store }: { register: Register; store: WebhookStore }, tip: number | undefined): Sliced<WebhookStanding> {
+/** Looks at all of them, which may be ten thousand. `tip`: its height. */
+export function* standingOf({ register, store }: { register: Register; store: WebhookStore }, tip: number): Sliced<WebhookStanding> {
   const standing: WebhookStanding = { byState: { enabled: 0, failing: 0, disabled: 0 }, blocksBehind: 0 };
   for (const { id, enabled } of register.rows().values()) {
     yield;
@@ -32,7 +32,7 @@ export function* standingOf({ register, store }: { register: Register; store: We
     }
     standing.byState[progress.failingSince === null ? "enabled" : "failing"]++;
     const seen = seenBy(progress);
-    if (seen !== null && tip !== undefined) standing.blocksBehind = Math.max(standing.blocksBehind, blocksBehind(seen, tip));
+    if (seen !== null) standing.blocksBehind = Math.max(standing.blocksBehind, blocksBehind(seen, tip));
   }
   return standing;
 }

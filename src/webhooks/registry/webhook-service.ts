@@ -54,14 +54,14 @@ const knownRow = ({ register }: Pick<ServiceNeeds, "register">, id: number): Web
   return row;
 };
 
-/** Undefined where the answer has to be waited for, or cannot be given yet. */
+/** Undefined where the answer has to be waited for, or cannot be given: not yet, or because a host's own chain fails. */
 const atOnce = <T>(read: () => MaybePromise<T>): T | undefined => {
   try {
     const value = read();
     if (!isPromised(value)) return value;
     value.catch(() => undefined);
   } catch (error) {
-    if (!isNotReady(error)) throw error;
+    if (error instanceof PorticoError && !isNotReady(error)) throw error;
   }
   return undefined;
 };
