@@ -32,6 +32,7 @@ export const inBackgroundProcess = async (name: string, base: string, task: obje
   const child = fork(file, { execArgv, stdio: ["ignore", "ignore", "ignore", "ipc"], signal, killSignal: "SIGKILL" });
   // That it was ended.
   child.on("error", () => undefined);
+  const gone = new Promise<void>((resolve) => child.once(child.pid === undefined ? "error" : "exit", () => resolve()));
   yieldToOthers(child.pid);
   try {
     const ended = once(child, "exit", { signal });
@@ -43,13 +44,21 @@ export const inBackgroundProcess = async (name: string, base: string, task: obje
     return answer.result;
   } finally {
     ending.abort();
+    // What it has open is closed, and its files can be removed.
+    await gone;
   }
 };
 
-/** To be called by the program of such a process: does its one task, and answers. */
+/** To be called by the program of such a process: does its one task, and answers. It ends when the process that gave the task does. */
 export const answerTask = (work: (task: never) => Promise<unknown>): void => {
+  const end = (): void => process.exit();
+  process.once("disconnect", end);
   process.once("message", (task) => {
-    const answer = (message: Answer): void => void process.send?.(message, () => process.disconnect());
+    const leave = (): void => {
+      process.off("disconnect", end);
+      process.disconnect();
+    };
+    const answer = (message: Answer): void => void process.send?.(message, leave);
     work(task as never).then(
       (result) => answer({ result }),
       (error: unknown) => answer({ error: messageOf(error) }),

@@ -1,24 +1,18 @@
 import { answerTask } from "../../background-process.js";
 import { createChainRules } from "../../chain/rules.js";
 import type { Network } from "../../../types/node-context.js";
-import { takeBack, type TakenBack } from "./take-back.js";
+import { copyChainAt, type CopiedState, type CopyPlan } from "./copy-chain.js";
 
 /**
- * The program that takes a copy of the store back to a height. LMDB ends the process where it finds its list of free pages damaged: that must
- * not be the node's.
+ * The program that copies a store as it was at a height. It takes minutes, of a core too; and LMDB ends the process where it finds a file
+ * damaged: that must not be the node's.
  */
 
-export interface CopyTask {
-  /** Folder of the copy. */
-  folder: string;
-  /** Folder of the result. */
-  result: string;
-  height: number;
+export interface CopyTask extends CopyPlan {
   network: Network;
-  undoBlocks: number;
 }
 
 /** Null: it cannot be taken back that far. */
-export type CopyResult = TakenBack | null;
+export type CopyResult = CopiedState | null;
 
-answerTask(async (task: CopyTask): Promise<CopyResult> => (await takeBack(task, createChainRules(task.network))) ?? null);
+answerTask(async ({ network, ...plan }: CopyTask): Promise<CopyResult> => (await copyChainAt(plan, createChainRules(network))) ?? null);

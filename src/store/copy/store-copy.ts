@@ -1,6 +1,6 @@
-import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, renameSync, rmSync } from "node:fs";
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import type { BlockData } from "../../../types/events.js";
 import type { Network } from "../../../types/node-context.js";
 import { inBackgroundProcess } from "../../background-process.js";
@@ -59,23 +59,20 @@ export interface CopyOptions {
 const asJson = ({ network, parseBlock }: ChainRules): Network => ({ ...network, genesisBlock: JSON.parse(blockLine(parseBlock(network.genesisBlock))) as BlockData });
 
 /**
- * Copies an open store into `folder`, which is emptied, and takes the copy back to a height. The copying holds one state of the store, as a
- * reader does; writes go on. Undefined if the store cannot be taken back that far.
+ * Copies an open store into `folder`, which is emptied, as it was at a height. A process of its own reads the store, as any reader does,
+ * and holds one state of it; writes go on. Undefined if the store cannot be taken back that far.
  */
-export const copyStore = async ({ root }: Pick<Environment, "root">, { folder, signal, rules, ...task }: CopyOptions): Promise<StoreCopy | undefined> => {
+export const copyStore = async ({ path, root }: Pick<Environment, "path" | "root">, { folder, signal, rules, ...plan }: CopyOptions): Promise<StoreCopy | undefined> => {
   await rm(folder, { recursive: true, force: true });
-  const first = join(folder, "first");
-  // It holds webhooks and their secrets until they are removed.
-  makeFolder(dirname(folder));
-  mkdirSync(folder, { mode: 0o700 });
-  makeFolder(first);
-  await root.backup(storeFile(first), false);
-  signal.throwIfAborted();
-  const whole: CopyTask = { folder: first, result: folder, network: asJson(rules), ...task };
-  const taken = (await inBackgroundProcess("copy-process", import.meta.url, whole, signal)) as CopyResult;
-  // Not at once: it is as large as the store, and the file system takes its time.
-  await rm(first, { recursive: true, force: true });
-  return taken === null ? undefined : { file: storeFile(folder), layout: schemaVersion, ...taken };
+  makeFolder(folder);
+  const task: CopyTask = { dataDir: dirname(path), folder, network: asJson(rules), ...plan };
+  try {
+    const copied = (await inBackgroundProcess("copy-process", import.meta.url, task, signal)) as CopyResult;
+    return copied === null ? undefined : { file: storeFile(folder), layout: schemaVersion, ...copied };
+  } finally {
+    // If it was killed, LMDB would keep the pages of the state that it read.
+    root.readerCheck();
+  }
 };
 
 /**
