@@ -35,6 +35,15 @@ const targetsOf = ({ url = "", originalUrl }: IncomingMessage & { originalUrl?: 
   [url, ...(typeof originalUrl === "string" ? [originalUrl] : [])].map(localTarget);
 
 /**
+ * Has the connection write what it was given at once. Node.js does so in its next tick, where it would be in nobody's share of the event loop. Up to version 24
+ * it is the connection that holds it back; from 26 on it is the response, whose "drain" may never come where the connection is told to go on behind its back.
+ */
+const handOver = (response: ServerResponse): void => {
+  if (response.writableCorked > 0) response.uncork();
+  else response.socket?.uncork();
+};
+
+/**
  * Makes a listener for `http.createServer` or a framework: requests outside the base path go to `next`, or get 404 without one. Replies
  * are written to the response at once.
  */
@@ -62,10 +71,10 @@ export const createListener = ({ basePath, handle, readBody, requestId, logger }
         response.writeHead(status, headers).flushHeaders();
         response.on("drain", () => body.resume());
         const write = (chunk: Chunk): boolean => {
-          const hasRoom = response.write(chunk);
-          // Node.js would do so in its next tick, where it would be in nobody's share of the event loop.
-          response.socket?.uncork();
-          return hasRoom;
+          response.write(chunk);
+          handOver(response);
+          // What `write` said does not hold where "drain" has been told meanwhile: by Node.js 26, in this very call.
+          return !response.writableNeedDrain;
         };
         body.to({ write, end: () => void response.end() });
         return;
