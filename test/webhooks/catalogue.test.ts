@@ -411,9 +411,12 @@ describe("the webhook registry", () => {
       expect(reads).to.equal(4);
     });
 
-    it("refuses a sample that is longer than the payloads that are kept, or nested too deeply", async () => {
+    it("refuses a sample that is longer than the payloads that are kept, or nested more deeply than can be written", async () => {
       const deep = JSON.parse("[".repeat(30_000) + "]".repeat(30_000)) as unknown;
-      for (const payload of ["x".repeat(65_535), deep]) {
+      // Node.js 26 writes it.
+      const isWritten = Number(process.versions.node.split(".")[0]) >= 26;
+      if (isWritten) expect(await stage.engine.dryRun({ conditions, payload: deep })).to.have.length(1);
+      for (const payload of ["x".repeat(65_535), ...(isWritten ? [] : [deep])]) {
         const refusal = await rejectionOf(stage.engine.dryRun({ conditions, payload }));
         expect(refusal).to.include({ status: 400, message: '"payload" must not have more than 65536 characters as JSON' });
         expect(refusal.validation).to.deep.equal({ source: "payload", keys: ["payload"] });
