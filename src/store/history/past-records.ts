@@ -24,8 +24,9 @@ export const oldestState = (reading: Reading, { tip }: StateRecord): number => {
   return found ?? tip.height;
 };
 
+/** Its digest lasts until the next read. */
 export const heightRowAt = (reading: Reading, height: number): HeightRow =>
-  unpackHeight(existing(reading.bytes("history", historyRowKey(historyKinds.heights, 0, height)), `state at height ${height}`));
+  unpackHeight(existing(reading.get("history", historyRowKey(historyKinds.heights, 0, height)) as Buffer | undefined, `state at height ${height}`));
 
 /** What is known of the chain as a whole at that height; its kinds and `timesApart` are those of the tip, `now`. */
 export const stateOf = ({ reading, height, supply, wallets }: Past, now: StateRecord): StateRecord => {
@@ -34,7 +35,7 @@ export const stateOf = ({ reading, height, supply, wallets }: Past, now: StateRe
   return { ...now, tip: { id, height, timestamp }, supply, transactions: first + count, wallets };
 };
 
-/** The first row above a height: it says what was overwritten there. */
+/** The first row above a height: it says what was overwritten there. It lasts until the next read. */
 const firstAbove = (kind: HistoryKind, number: number, { reading, height }: Pick<Past, "reading" | "height">): Buffer | undefined =>
   reading.first("history", historyBounds(kind, number, height + 1)) as Buffer | undefined;
 
@@ -44,8 +45,9 @@ export const walletAt = (address: string, past: Pick<Past, "reading" | "height" 
   // Numbers are given in the order of appearance.
   if (now === undefined || now.number >= past.wallets) return undefined;
   const figures = firstAbove(historyKinds.figures, now.number, past);
+  Object.assign(now, figures && unpackFigures(figures));
   const traits = firstAbove(historyKinds.traits, now.number, past);
-  return Object.assign(now, figures && unpackFigures(figures), traits && unpackTraits(traits));
+  return Object.assign(now, traits && unpackTraits(traits));
 };
 
 /** What a wallet must be known by for what it had as a delegate. */

@@ -8,7 +8,10 @@ import { hash } from "node:crypto";
 /** Raised with every change of layout. A store with another number is refused. */
 export const schemaVersion = 9;
 
-/** Databases. `record`s are MessagePack, as are `digits`, which begin with a run of bytes (block-codec.ts); `raw` values are bytes. */
+/**
+ * Databases. `record`s are MessagePack, as are `digits`, which begin with a run of bytes (block-codec.ts); `raw` values are bytes, and so are
+ * those of a `view`, which last until the next read (environment.ts).
+ */
 export const databases = {
   /** What is known of the whole: `format`, `written by` (rules-fingerprint.ts), `state`, `ranking`, `complete`, `rebuild` (rebuild.ts), `disowned`; changes not yet told, by number. */
   meta: "record",
@@ -43,12 +46,15 @@ export const databases = {
   /** Height -> digest of the state after that block (32 bytes), then the block's id: for the tip, and as many blocks before it as can be reverted. */
   digests: "raw",
   /** What blocks have overwritten, by kind, number and height (history-rows.ts). */
-  history: "raw",
+  history: "view",
   /** Blocks taken off the chain, and blocks that this node applied at the tip: when, and how often before (follow/orphans.ts). Survives a rebuild. */
   orphans: "record",
 } as const;
 
 export type DatabaseName = keyof typeof databases;
+
+/** Whether the values of a database are bytes as they are. */
+export const holdsBytes = (database: DatabaseName): boolean => databases[database] === "raw" || databases[database] === "view";
 
 /** Appended lists; the length of each is kept with its owner. */
 export const lists = {

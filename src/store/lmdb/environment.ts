@@ -47,8 +47,16 @@ const maxDatabases = 64;
 
 const encoder = { useRecords: false, useBigIntExtension: true, moreTypes: false } as const;
 
+/** What lmdb-js reads into is longer than what it has read: it says its end, or sets the buffer's own length. */
+const view = {
+  encode: (bytes: Buffer): Buffer => bytes,
+  decode: (bytes: Buffer, end?: unknown): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, typeof end === "number" ? end : bytes.length),
+} as const;
+
 const encodings = {
   raw: { encoding: "binary" },
+  // The same without a copy, which costs more than to unpack most of them: they last until the next read.
+  view: { encoder: view },
   record: { encoding: "msgpack", encoder },
   // Of runs of digits, texts are made before anything else is read: there is no need to copy their bytes first.
   digits: { encoding: "msgpack", encoder: { ...encoder, copyBuffers: false } },

@@ -1,7 +1,7 @@
 import { messageOf } from "../../errors.js";
 import { blockCodec } from "../layout/block-codec.js";
 import { stateCodec, type StateRecord } from "../layout/codec.js";
-import { databases, numberKey } from "../layout/keys.js";
+import { type DatabaseName, databases, holdsBytes, numberKey } from "../layout/keys.js";
 import { stateKey } from "../records/records.js";
 import type { EntryCheck } from "./entry-check.js";
 import { hasCheckedRows, hasSheets } from "../webhooks/databases.js";
@@ -9,7 +9,7 @@ import { decodeRow } from "../webhooks/row-encoding.js";
 import { readSheet } from "../webhooks/sheet.js";
 import { unpackRecord } from "./unpack-record.js";
 
-const isPacked = (database: string): boolean => database.startsWith("webhooks-") || (database in databases && databases[database as keyof typeof databases] !== "raw");
+const isPacked = (database: string): boolean => database.startsWith("webhooks-") || (database in databases && !holdsBytes(database as DatabaseName));
 
 const readerOf = (database: string): ((value: Buffer) => unknown) => {
   if (hasSheets(database)) return readSheet;

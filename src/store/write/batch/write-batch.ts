@@ -1,6 +1,6 @@
 import type { Transaction as ReadTransaction } from "lmdb";
 import type { Environment, StoreDatabase } from "../../lmdb/environment.js";
-import { type DatabaseName, databases } from "../../layout/keys.js";
+import { type DatabaseName, holdsBytes } from "../../layout/keys.js";
 import { createChecksumChanges } from "./checksums.js";
 import type { FreshReads } from "./fresh-read.js";
 import { type Bytes, createMemtable, type Memtable } from "./memtable.js";
@@ -68,11 +68,10 @@ const createStored = (db: Environment["db"], newest: FreshReads) => {
 
 /** Values as bytes and back, by the encoding of their database. */
 const createCoding = (db: Environment["db"]) => {
-  const isRaw = (database: DatabaseName): boolean => databases[database] === "raw";
   const coding = (database: DatabaseName): Coding => db[database] as StoreDatabase & Coding;
   return {
-    encode: (database: DatabaseName, value: unknown): Buffer => (isRaw(database) ? (value as Buffer) : coding(database).encoder.encode(value)),
-    decode: (database: DatabaseName, bytes: Buffer): unknown => (isRaw(database) ? bytes : coding(database).decoder.decode(bytes)),
+    encode: (database: DatabaseName, value: unknown): Buffer => (holdsBytes(database) ? (value as Buffer) : coding(database).encoder.encode(value)),
+    decode: (database: DatabaseName, bytes: Buffer): unknown => (holdsBytes(database) ? bytes : coding(database).decoder.decode(bytes)),
   };
 };
 
