@@ -97,10 +97,14 @@ const startReplica = async (node: PorticoServer, dataDir: string): Promise<numbe
 const summaryOf = (waits: readonly number[]): string =>
   `median ${median(waits).toFixed(1)}, longest ${Math.max(...waits).toFixed(0)}, ${waits.filter((wait) => wait > longestStop).length} of ${waits.length} over ${longestStop}`;
 
+/** What each block of a turn takes, from the times of some turns: the first after so many without a change of rank has all of them to write. */
+const usualOf = (waits: readonly number[]): number[] => Array.from({ length: blocksOfTurn }, (_, turn) => median(waits.filter((_wait, index) => index % blocksOfTurn === turn)));
+
 const snapshotRow = (with_: readonly number[], without: readonly number[], seconds: number, bytes: number): Row => {
-  const longest = Math.max(...with_);
+  const usual = usualOf(without);
+  const longest = Math.max(...with_.map((wait, index) => wait - (usual[index % blocksOfTurn] ?? 0)));
   return {
-    ...{ group: "more machines", what: `an empty block's write while a snapshot is taken and packed, the longest of ${with_.length}`, figure: longest, unit: "ms", against: "limit", peer: longestStop },
+    ...{ group: "more machines", what: `the longest stop of ${with_.length} empty blocks' writes while a snapshot is taken and packed: beyond what the same block takes without`, figure: longest, unit: "ms", against: "limit", peer: longestStop },
     ...{ ratio: longest / longestStop, goal: { atMost: 1 } },
     note: `${summaryOf(with_)}; before and without a snapshot: ${summaryOf(without)}; the snapshot took ${seconds.toFixed(0)} s, ${(bytes / 1e6).toFixed(0)} MB`,
   };
@@ -111,10 +115,13 @@ const measureIn = async (folder: string, run: Run): Promise<Row[]> => {
   const lake = join(folder, "lake");
   run.say("more machines: writes without a snapshot");
   const plain = await openPortico({ size: size.name });
+  // A node in service has its store in memory, as far as that goes.
+  await plain.process.ask("touch", size.name);
   const without = await write(plain, size, 1_000, () => true);
   await plain.close();
   run.say("more machines: writes while a snapshot is taken");
   const node = await openPortico({ size: size.name, lake: { dir: lake, blocksPerFile: 2 * size.blocks, snapshotEvery: size.blocks - below } });
+  await node.process.ask("touch", size.name);
   try {
     let with_: number[] = [];
     const seconds = await secondsOf(async () => (with_ = await write(node, size, 200, () => manifestIn(lake) !== undefined)));
