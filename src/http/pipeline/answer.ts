@@ -31,7 +31,8 @@ const createWriter =
       cacheControl: endpoint.route.authenticated === true ? "no-store" : state.isFinal === true ? immutable : "no-cache",
       lasting: isKept && endpoint.cached,
     };
-    return typeof json === "string" ? createReply({ ...facts, json }, threshold) : longReply(facts, json);
+    // What is spread comes last: see reading.ts.
+    return typeof json === "string" ? createReply({ json, ...facts }, threshold) : longReply(facts, json);
   };
 
 /** The steps that look a reply up in the cache: before a state is opened, if the tip is known, and for the tip of the state. */
