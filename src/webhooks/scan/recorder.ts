@@ -1,31 +1,20 @@
 import { performance } from "node:perf_hooks";
-import type { About, DeliveryRow, Message, Recipient, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
+import type { About, Message, Recipient, WebhookRow } from "../../../types/webhook-store.js";
 import { cursorText, type FollowEvent } from "../../follow/index.js";
 import { canonicalEvent } from "../../follow/host/known-events.js";
-import { namesEvent } from "../conditions/conditions.js";
 import { keyOf } from "../deliver/request.js";
 import type { Register } from "../registry/register.js";
 import type { OnOutcome } from "../send/http-sender.js";
-import type { Timekeeper } from "../timekeeper.js";
+import { createEarlier, createRowsAbout, type EarlierNeeds, openStates, reversalOf, type TakenBack } from "./earlier.js";
 import type { Holding } from "./holding.js";
 import type { Place } from "./places.js";
-import { placeAfter, placeWithin, type Plan, type PlannedEvent, sharesOf, takenBackBy } from "./plan.js";
+import { placeAfter, placeWithin, type Plan, type PlannedEvent, sharesOf } from "./plan.js";
 
-export interface RecorderNeeds {
-  store: WebhookStore;
+export interface RecorderNeeds extends EarlierNeeds {
   register: Register;
-  time: Timekeeper;
   /** Most deliveries of a webhook that are not settled. */
   window: number;
   holding: Holding;
-  /** Whether an attempt of a delivery is under way, or may have been when the process before was killed. */
-  mayBeAttempted(row: DeliveryRow): boolean;
-  /** Whether an attempt of a delivery is under way whose outcome the row does not have yet. */
-  isUnderWay(row: DeliveryRow): boolean;
-  /** Is told of those which the chain takes back: they end as what they then are. */
-  overtake(row: DeliveryRow): void;
-  /** Deliveries that are taken back in a transaction which is not committed yet: others still read them as they were, and must not send them. */
-  withdrawn: Set<number>;
   /** Is told of messages once they are committed. */
   onMessage(messageId: number, message: Message, event: FollowEvent): void;
   /** Is told of deliveries that are given up. */
@@ -40,12 +29,8 @@ export interface Recorded {
   full: Map<number, Place>;
 }
 
-interface Writing extends Recorded {
-  /** Deliveries taken back in the transaction that is open or being committed. */
-  takenBack: number[];
-  /** Those of them that are superseded. */
-  superseded: number[];
-  /** Messages of that transaction. */
+interface Writing extends Recorded, TakenBack {
+  /** Messages of the transaction that is open or being committed. */
   written: [messageId: number, message: Message, event: FollowEvent][];
 }
 
@@ -75,14 +60,6 @@ export interface Recorder {
 /** Milliseconds of writing in one transaction. */
 const turn = 2;
 
-const openStates: readonly DeliveryRow["state"][] = ["pending", "retrying", "held"];
-
-/** What is known of a webhook's deliveries about a block or transaction before it is reverted. */
-interface Prior {
-  /** What its receiver may take for applied: the name of that delivery, where there was one. Undefined: nothing. */
-  heard: Pick<Recipient, "reverts"> | undefined;
-}
-
 /** One event for a chunk of webhooks. */
 interface Piece {
   plan: Plan;
@@ -93,14 +70,6 @@ interface Piece {
 const sequenceOf = (data: unknown): number => {
   const sequence = typeof data === "object" && data !== null ? (data as { sequence?: unknown }).sequence : undefined;
   return typeof sequence === "number" ? sequence : -1;
-};
-
-/** What a reversal is sent with; undefined where the receiver never heard of what it takes back. A webhook that asks for reversals alone gets all. */
-const reversalOf = (webhook: WebhookRow, about: About, prior: Prior | undefined, isUnseen: boolean): Pick<Recipient, "reverts"> | undefined => {
-  const [opposite] = takenBackBy(about, undefined);
-  if (opposite === undefined || !namesEvent(webhook.events.map(canonicalEvent), opposite.event)) return {};
-  if (prior === undefined) return isUnseen ? undefined : {};
-  return prior.heard;
 };
 
 const spelling = (webhook: WebhookRow, event: string): string => webhook.events.find((name) => canonicalEvent(name) === event) ?? event;
@@ -114,72 +83,6 @@ const messageOf = ({ group }: Plan, { event, about }: PlannedEvent): Message => 
   after: cursorText(group.after),
   ...(about === undefined ? {} : { about }),
 });
-
-const createRowsAbout = (store: Pick<WebhookStore, "hasAbout" | "messagesAbout">) => (about: About, blockId: string | undefined) =>
-  takenBackBy(about, blockId).flatMap((other) => (store.hasAbout(other.event) ? store.messagesAbout(other) : []));
-
-/** What is known of earlier deliveries about the same block or transaction, and what becomes of them; within a transaction. */
-const createEarlier = ({ store, time, mayBeAttempted, isUnderWay, overtake, withdrawn }: RecorderNeeds) => {
-  const rowsAbout = createRowsAbout(store);
-
-  /** A block was reverted, or applied again: what was open about it is attempted no more. Returns whose deliveries that were. */
-  const takeBack = (about: About, blockId: string | undefined, webhookIds: ReadonlySet<number>, { touched, takenBack, superseded }: Writing): Set<number> => {
-    const found = new Set<number>();
-    const isReversal = about.event.endsWith(".reverted");
-    for (const { messageId, deliveries } of rowsAbout(about, blockId)) {
-      const own = deliveries.filter(({ webhookId }) => webhookIds.has(webhookId));
-      if (own.length === 0) continue;
-      store.supersede(messageId);
-      for (const { webhookId, id } of own) {
-        const row = store.delivery(webhookId, id);
-        if (row === undefined || !openStates.includes(row.state)) continue;
-        if (isUnderWay(row)) {
-          overtake(row);
-          continue;
-        }
-        const state = isReversal && !mayBeAttempted(row) ? "dropped" : "superseded";
-        if (state === "superseded") superseded.push(id);
-        store.changeDelivery(row, { ...row, state, hold: null, dueAt: null, finishedAt: time.passed() });
-        withdrawn.add(id);
-        takenBack.push(id);
-        touched.add(webhookId);
-        found.add(webhookId);
-      }
-    }
-    return found;
-  };
-
-  /** Whether its receiver may have heard of it. */
-  const wasAttempted = (row: DeliveryRow): boolean => row.state !== "dropped" && (row.state !== "pending" || mayBeAttempted(row));
-
-  /** What a receiver takes for applied after a delivery, if that is what it took for applied before it. */
-  const heardAfter = (row: DeliveryRow, isReversal: boolean, heard: Prior["heard"]): Prior["heard"] => {
-    if (!isReversal) return wasAttempted(row) ? { reverts: row.key } : heard;
-    if (row.state === "delivered") return undefined;
-    // Superseded before it arrived, when the block or transaction was applied again.
-    return heard ?? (row.reverts === undefined ? {} : { reverts: row.reverts });
-  };
-
-  const priorOf = (about: About, blockId: string | undefined): Map<number, Prior> => {
-    const rows = new Map<DeliveryRow, boolean>();
-    const collect = (messages: ReturnType<typeof rowsAbout>, isReversal: boolean, wanted: string): void => {
-      for (const { webhookId, id } of messages.flatMap(({ deliveries }) => deliveries)) {
-        const row = store.delivery(webhookId, id);
-        if (row !== undefined && canonicalEvent(row.event) === wanted) rows.set(row, isReversal);
-      }
-    };
-    const [{ event: applied } = about] = takenBackBy(about, blockId);
-    collect(rowsAbout(about, blockId), false, applied);
-    if (store.hasAbout(about.event)) collect(store.messagesAbout(about), true, about.event);
-    const found = new Map<number, Prior>();
-    for (const [row, isReversal] of [...rows].sort(([one], [other]) => one.id - other.id)) {
-      found.set(row.webhookId, { heard: heardAfter(row, isReversal, found.get(row.webhookId)?.heard) });
-    }
-    return found;
-  };
-
-  return { takeBack, priorOf };
-};
 
 /** Writes one piece of a plan; within a transaction. */
 const createWritePiece = (needs: RecorderNeeds) => {

@@ -1,0 +1,112 @@
+import type { About, DeliveryRow, Recipient, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
+import { canonicalEvent } from "../../follow/host/known-events.js";
+import { namesEvent } from "../conditions/conditions.js";
+import type { Timekeeper } from "../timekeeper.js";
+import { takenBackBy } from "./plan.js";
+
+/** Deliveries that there are already about a block or transaction, when it is reverted, or applied again. */
+
+export interface EarlierNeeds {
+  store: WebhookStore;
+  time: Timekeeper;
+  /** Whether an attempt of a delivery is under way, or may have been when the process before was killed. */
+  mayBeAttempted(row: DeliveryRow): boolean;
+  /** Whether an attempt of a delivery is under way whose outcome the row does not have yet. */
+  isUnderWay(row: DeliveryRow): boolean;
+  /** Told of a delivery under way that the chain takes back: it ends as what it then is. */
+  overtake(row: DeliveryRow): void;
+  /** Deliveries that are taken back in a transaction which is not committed yet: others still read them as they were, and must not send them. */
+  withdrawn: Set<number>;
+}
+
+/** What is noted of deliveries that are taken back. */
+export interface TakenBack {
+  /** Their webhooks. */
+  touched: Set<number>;
+  /** In the transaction that is open or being committed. */
+  takenBack: number[];
+  /** Those of them that are superseded. */
+  superseded: number[];
+}
+
+export const openStates: readonly DeliveryRow["state"][] = ["pending", "retrying", "held"];
+
+/** What is known of a webhook's deliveries about a block or transaction before it is reverted. */
+interface Prior {
+  /** What its receiver may take for applied: the name of that delivery, where there was one. Undefined: nothing. */
+  heard: Pick<Recipient, "reverts"> | undefined;
+}
+
+/** What a reversal is sent with; undefined where the receiver never heard of what it takes back. A webhook that asks for reversals alone gets all. */
+export const reversalOf = (webhook: WebhookRow, about: About, prior: Prior | undefined, isUnseen: boolean): Pick<Recipient, "reverts"> | undefined => {
+  const [opposite] = takenBackBy(about, undefined);
+  if (opposite === undefined || !namesEvent(webhook.events.map(canonicalEvent), opposite.event)) return {};
+  if (prior === undefined) return isUnseen ? undefined : {};
+  return prior.heard;
+};
+
+export const createRowsAbout = (store: Pick<WebhookStore, "hasAbout" | "messagesAbout">) => (about: About, blockId: string | undefined) =>
+  takenBackBy(about, blockId).flatMap((other) => (store.hasAbout(other.event) ? store.messagesAbout(other) : []));
+
+/** What is known of earlier deliveries about the same block or transaction, and what becomes of them; within a transaction. */
+export const createEarlier = ({ store, time, mayBeAttempted, isUnderWay, overtake, withdrawn }: EarlierNeeds) => {
+  const rowsAbout = createRowsAbout(store);
+
+  /** A block was reverted, or applied again: what was open about it is attempted no more. Returns whose deliveries that were. */
+  const takeBack = (about: About, blockId: string | undefined, webhookIds: ReadonlySet<number>, { touched, takenBack, superseded }: TakenBack): Set<number> => {
+    const found = new Set<number>();
+    const isReversal = about.event.endsWith(".reverted");
+    for (const { messageId, deliveries } of rowsAbout(about, blockId)) {
+      const own = deliveries.filter(({ webhookId }) => webhookIds.has(webhookId));
+      if (own.length === 0) continue;
+      store.supersede(messageId);
+      for (const { webhookId, id } of own) {
+        const row = store.delivery(webhookId, id);
+        if (row === undefined || !openStates.includes(row.state)) continue;
+        if (isUnderWay(row)) {
+          overtake(row);
+          continue;
+        }
+        const state = isReversal && !mayBeAttempted(row) ? "dropped" : "superseded";
+        if (state === "superseded") superseded.push(id);
+        store.changeDelivery(row, { ...row, state, hold: null, dueAt: null, finishedAt: time.passed() });
+        withdrawn.add(id);
+        takenBack.push(id);
+        touched.add(webhookId);
+        found.add(webhookId);
+      }
+    }
+    return found;
+  };
+
+  /** Whether its receiver may have heard of it. */
+  const wasAttempted = (row: DeliveryRow): boolean => row.state !== "dropped" && (row.state !== "pending" || mayBeAttempted(row));
+
+  /** What a receiver takes for applied after a delivery, if that is what it took for applied before it. */
+  const heardAfter = (row: DeliveryRow, isReversal: boolean, heard: Prior["heard"]): Prior["heard"] => {
+    if (!isReversal) return wasAttempted(row) ? { reverts: row.key } : heard;
+    if (row.state === "delivered") return undefined;
+    // Superseded before it arrived, when the block or transaction was applied again.
+    return heard ?? (row.reverts === undefined ? {} : { reverts: row.reverts });
+  };
+
+  const priorOf = (about: About, blockId: string | undefined): Map<number, Prior> => {
+    const rows = new Map<DeliveryRow, boolean>();
+    const collect = (messages: ReturnType<typeof rowsAbout>, isReversal: boolean, wanted: string): void => {
+      for (const { webhookId, id } of messages.flatMap(({ deliveries }) => deliveries)) {
+        const row = store.delivery(webhookId, id);
+        if (row !== undefined && canonicalEvent(row.event) === wanted) rows.set(row, isReversal);
+      }
+    };
+    const [{ event: applied } = about] = takenBackBy(about, blockId);
+    collect(rowsAbout(about, blockId), false, applied);
+    if (store.hasAbout(about.event)) collect(store.messagesAbout(about), true, about.event);
+    const found = new Map<number, Prior>();
+    for (const [row, isReversal] of [...rows].sort(([one], [other]) => one.id - other.id)) {
+      found.set(row.webhookId, { heard: heardAfter(row, isReversal, found.get(row.webhookId)?.heard) });
+    }
+    return found;
+  };
+
+  return { takeBack, priorOf };
+};
