@@ -31,7 +31,7 @@ const createWriter =
       cacheControl: endpoint.route.authenticated === true ? "no-store" : state.isFinal === true ? immutable : "no-cache",
       lasting: isKept && endpoint.cached,
     };
-    // What is spread comes last: see reading.ts.
+    // What is spread comes last: the other way round, V8 keeps a hidden class of each until a full collection (`npm run test:long -- garbage`).
     return typeof json === "string" ? createReply({ json, ...facts }, threshold) : longReply(facts, json);
   };
 

@@ -48,7 +48,7 @@ function* survey({ start, end }: Required<KeyBounds>, stride: number, reading: R
 
 /** At once where they are not many. */
 const surveyed = (bounds: Required<KeyBounds>, { reading, search, stride = usualStride }: Needs): MaybePromise<Survey> => {
-  const [next] = reading.keys("history", { ...bounds, offset: stride, limit: 1 });
+  const [next] = reading.keys("history", { offset: stride, limit: 1, ...bounds });
   return next === undefined ? { total: reading.count("history", bounds), stride, begins: [bounds.start] } : search.run(survey(bounds, stride, reading));
 };
 
@@ -90,7 +90,7 @@ export const walletChanges = (query: WalletChangesQuery, needs: Needs): MaybePro
   const isCreatedThere = creation >= from && creation <= to && !hasNothing(walletAt(address, { reading, height: creation, wallets: state.wallets }) ?? now);
   const bounds = historyBounds(historyKinds.figures, now.number, from, to + 1);
   const created = isCreatedThere ? creation : undefined;
-  return andThen(surveyed(bounds, needs), (rows) => pageOf(query, now, { ...rows, end: bounds.end, created }, reading));
+  return andThen(surveyed(bounds, needs), (rows) => pageOf(query, now, { end: bounds.end, created, ...rows }, reading));
 };
 
 /** `created`: height of the wallet's creation, if that counts. */

@@ -5,8 +5,8 @@ import { createSeek, transactionToGive } from "./seek.js";
 import { canBeKey, type DatabaseName } from "../layout/keys.js";
 
 /**
- * Reads of one state, all through one LMDB read transaction. The bytes within a block or transaction that is not unpacked yet last until
- * the next read.
+ * Reads of one state, all through one LMDB read transaction. The bytes within a block or transaction that is not unpacked yet, and values of a
+ * `view` (keys.ts), last until the next read.
  */
 export interface Reading {
   get(database: DatabaseName, key: Buffer): unknown;

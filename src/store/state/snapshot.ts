@@ -125,7 +125,7 @@ class StoreSnapshot implements ChainSnapshot {
 
   walletChanges(query: WalletChangesQuery): MaybePromise<Page<WalletChange>> {
     requireWhole(this.view);
-    return walletChanges(query, { ...this.view, search: this.search });
+    return walletChanges(query, { search: this.search, ...this.view });
   }
 
   release(): void {

@@ -47,7 +47,7 @@ export interface Dispatcher {
   refresh(): void;
   /** Whether an attempt of a delivery is under way whose outcome the row does not have yet. */
   isUnderWay(row: Pick<DeliveryRow, "id" | "attemptCount">): boolean;
-  /** The chain has taken back what a delivery tells of which an attempt is under way. */
+  /** Marks the attempt that is under way of a delivery: the chain has taken back what it tells. */
   overtake(row: Pick<DeliveryRow, "id" | "webhookId">): void;
   /** Sends nothing more. */
   rest(): void;

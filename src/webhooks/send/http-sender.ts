@@ -174,7 +174,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     }
     this.#status = status;
     this.#retryAfter = headerText(headers["retry-after"]);
-    // By which a date in that one is to be understood.
+    // A date in Retry-After goes by the target's clock; nothing else asks for it.
     this.#date = this.#retryAfter === undefined ? undefined : headerText(headers.date);
   }
 
