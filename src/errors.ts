@@ -87,6 +87,13 @@ export class PorticoError extends Error {
   }
 }
 
+/** The node stops, and its host does not answer: the log is told of that once, by whoever gives it up. */
+export class HostGivenUp extends PorticoError {
+  constructor() {
+    super("NOT_READY", "The node is stopping.");
+  }
+}
+
 /** The message of a thrown value, whatever its type. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 

@@ -307,6 +307,7 @@ export interface ChainAdapter {
   };
   /** Opens whatever `snapshot` needs. May be called again after `stop`. */
   start?(): Promise<void>;
+  /** Is waited for as long as `stopTimeout`, but 2 s at least. */
   stop?(): Promise<void>;
   /** The state at the current tip; undefined while there is none yet (routes reply 503). */
   snapshot(bounds?: SnapshotBounds): MaybePromise<ChainSnapshot | undefined>;

@@ -41,7 +41,7 @@ export interface PorticoOptions {
   maxConnections?: number;
   /** The same from one address, unless `rateLimit.exempt` or `trustedProxies` names it. */
   maxConnectionsPerAddress?: number;
-  /** Milliseconds that `stop()` waits for open requests. */
+  /** Milliseconds that `stop()` waits for open requests; and then, but no longer than 2 s, for calls that the host's own chain has not answered. */
   stopTimeout?: number;
   /** Rows of the store that one request may scan where no index has the answer; a request that needs more is refused with 400. */
   searchRows?: number;

@@ -74,7 +74,7 @@ export const optionTable: { readonly [Name in keyof Options]: Readonly<OptionRow
     meaning: "The same from one address, unless `rateLimit.exempt` or `trustedProxies` names it.",
     check: wholeFrom(1),
   },
-  stopTimeout: { default: 10_000, unit: "milliseconds", meaning: "How long `stop()` waits for open requests.", check: waitFrom(0) },
+  stopTimeout: { default: 10_000, unit: "milliseconds", meaning: "How long `stop()` waits for open requests; and then, but no longer than 2 s, for calls that the host's own chain has not answered.", check: waitFrom(0) },
   history: {
     default: true,
     unit: "true or false",

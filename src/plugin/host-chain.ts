@@ -1,14 +1,18 @@
 import type { ChainAdapter, ChainChanges, MaybePromise } from "../../types/chain-adapter.js";
 import { andThen, isPromised } from "../async/maybe-promise.js";
-import { messageOf } from "../errors.js";
+import { HostGivenUp, messageOf } from "../errors.js";
+import { createHostAnswers, type HostAnswers } from "./host-answers.js";
 import type { Shared } from "./webhooks.js";
 
 interface Releasable {
   release?(): unknown;
 }
 
-/** Gives a state of the host's whose `release` never throws, nor rejects: what it has answered is right all the same. */
-const createGuard = (failed: (error: unknown) => void) => {
+/**
+ * Gives a state of the host's whose answers are given up once the node closes and they take too long, and whose `release` never throws, nor
+ * rejects: what it has answered is right all the same.
+ */
+const createGuard = (ask: HostAnswers["ask"], failed: (error: unknown) => void) => {
   /** A host may hand out one state several times. */
   const guarded = new WeakMap<Releasable, Releasable>();
 
@@ -22,7 +26,7 @@ const createGuard = (failed: (error: unknown) => void) => {
   };
 
   return <State extends Releasable>(state: State | undefined): State | undefined => {
-    if (state?.release === undefined) return state;
+    if (state === undefined) return state;
     const known = guarded.get(state);
     if (known !== undefined) return known as State;
     const release = releaseOf(state);
@@ -31,7 +35,7 @@ const createGuard = (failed: (error: unknown) => void) => {
       get: (_, name): unknown => {
         if (name === "release") return release;
         const value: unknown = Reflect.get(state, name, state);
-        return typeof value === "function" ? (value.bind(state) as unknown) : value;
+        return typeof value === "function" ? (...args: unknown[]): unknown => ask(() => Reflect.apply(value, state, args) as unknown) : value;
       },
       has: (_, name) => name in state,
     });
@@ -53,16 +57,42 @@ const createTold = ({ logger, clock }: Pick<Shared, "logger" | "clock">) => {
   };
 };
 
-/** What is read of a host's own chain. */
-export const guardHostChain = (chain: ChainAdapter, needs: Pick<Shared, "logger" | "clock">): Pick<ChainAdapter, "supports" | "snapshot" | "snapshotAt" | "changes"> => {
-  const guard = createGuard(createTold(needs));
+/** A host's own chain, as it is read. */
+export interface HostChain extends Pick<ChainAdapter, "supports" | "snapshot" | "snapshotAt" | "changes"> {
+  /** Resolves when it has started, or is given up. */
+  start(): Promise<void>;
+  /** Resolves when it has stopped, or has taken too long. */
+  stop(): Promise<void>;
+  closing: HostAnswers["closing"];
+  closed: HostAnswers["closed"];
+}
+
+/** Starting and stopping, whatever the host does. */
+const createHostLife = (chain: ChainAdapter, { ask, end, closing, closed }: HostAnswers): Pick<HostChain, "start" | "stop" | "closing" | "closed"> => ({
+  start: async () => {
+    try {
+      await ask(() => chain.start?.());
+    } catch (error) {
+      if (!(error instanceof HostGivenUp)) throw error;
+    }
+  },
+  stop: () => end(() => chain.stop?.()),
+  closing,
+  closed,
+});
+
+export const guardHostChain = (chain: ChainAdapter, needs: Pick<Shared, "logger" | "clock" | "options">): HostChain => {
+  const answers = createHostAnswers({ logger: needs.logger, stopTimeout: needs.options.stopTimeout });
+  const guard = createGuard(answers.ask, createTold(needs));
   const { supports, snapshotAt, changes } = chain;
-  const opened = <State extends Releasable>(state: MaybePromise<State | undefined>): MaybePromise<State | undefined> => andThen(state, guard<State>);
-  const guardedChanges: ChainChanges | undefined = changes && { view: () => opened(changes.view()), watch: (changed) => changes.watch(changed) };
+  const opened = <State extends Releasable>(open: () => MaybePromise<State | undefined>): MaybePromise<State | undefined> =>
+    andThen(answers.ask(open, (late) => guard(late)?.release?.()), guard<State>);
+  const guardedChanges: ChainChanges | undefined = changes && { view: () => opened(() => changes.view()), watch: (changed) => changes.watch(changed) };
   return {
     ...(supports === undefined ? {} : { supports }),
-    snapshot: (bounds) => opened(chain.snapshot(bounds)),
-    ...(snapshotAt === undefined ? {} : { snapshotAt: (height, bounds) => opened(snapshotAt.call(chain, height, bounds)) }),
+    snapshot: (bounds) => opened(() => chain.snapshot(bounds)),
+    ...(snapshotAt === undefined ? {} : { snapshotAt: (height, bounds) => opened(() => snapshotAt.call(chain, height, bounds)) }),
     ...(guardedChanges === undefined ? {} : { changes: guardedChanges }),
+    ...createHostLife(chain, answers),
   };
 };

@@ -164,24 +164,27 @@ const createPluginLifecycle = (node: Node, services: Services, edge: ReturnType<
     },
     open: async () => {
       node.loopLag.start();
-      await node.chain.start?.();
+      await (node.hosts ?? node.chain).start?.();
       // A stop that came meanwhile has ended what it follows.
       if (late.phase() === "starting") node.replica?.begin();
     },
     opened: async () => {
       if (node.chain.height === undefined) (await node.states.openSnapshot())?.release?.();
-      services.lake.start();
+      // Nor does the lake begin where a stop came meanwhile.
+      if (late.phase() === "started") services.lake.start();
     },
     close: () =>
       closeAll(
+        () => node.hosts?.closing(),
         () => services.lake.stop(),
         () => node.replica?.end(),
         // What reads a host's chain ends before it does. The built-in store ends its webhooks itself, after its last block.
         () => (node.hosts === undefined ? undefined : node.webhooks.closing()),
-        () => node.chain.stop?.(),
+        () => (node.hosts ?? node.chain).stop?.(),
         () => node.webhooks.closing(),
         () => services.live.close(),
         () => {
+          node.hosts?.closed();
           node.problems.clear();
           node.loopLag.stop();
         },

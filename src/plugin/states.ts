@@ -5,7 +5,7 @@ import { type ApiNeeds, type ApiState, createApiState } from "../api/state.js";
 import { andThen } from "../async/maybe-promise.js";
 import { finalHeightAt } from "../chain/finality.js";
 import type { FullClock } from "../clock.js";
-import { messageOf } from "../errors.js";
+import { HostGivenUp, messageOf } from "../errors.js";
 import type { Options } from "../options/options.js";
 import type { Chain } from "./chain.js";
 import type { Replica } from "./replica.js";
@@ -30,6 +30,7 @@ export const createStates = ({ chain, replica, options, logger, ...given }: Stat
   const told = { message: "", at: -Infinity };
 
   const unreadable = (error: unknown): undefined => {
+    if (error instanceof HostGivenUp) return;
     seen.problem = "The chain cannot be read.";
     const [message, now] = [messageOf(error), given.clock.monotonic()];
     if (message === told.message && now - told.at < toldEvery) return;

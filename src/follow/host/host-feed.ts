@@ -4,13 +4,14 @@ import type { HostLog } from "../../../types/host-log.js";
 import type { Clock, Logger } from "../../../types/node-context.js";
 import type { EventJournal } from "../../../types/webhook-store.js";
 import { closeAll } from "../../async/close-all.js";
-import { messageOf, PorticoError } from "../../errors.js";
+import { HostGivenUp, messageOf, PorticoError } from "../../errors.js";
 import type { BlockName } from "../cursor.js";
 import { canonicalEvent } from "./known-events.js";
 import { payloadJson } from "../payload.js";
 
-/** That the store cannot be written lasts, and is logged by whoever keeps the store, once. */
-const isTold = (error: unknown): boolean => error instanceof Error && (error.name === "WriteRefused" || (error instanceof PorticoError && error.code === "STORE_UNWRITABLE"));
+/** That the store cannot be written lasts, and is logged by whoever keeps the store, once; and so is that the node stops without its host. */
+const isTold = (error: unknown): boolean =>
+  error instanceof Error && (error instanceof HostGivenUp || error.name === "WriteRefused" || (error instanceof PorticoError && error.code === "STORE_UNWRITABLE"));
 
 export interface HostFeedNeeds {
   events: HostEvents;

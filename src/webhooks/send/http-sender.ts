@@ -238,10 +238,25 @@ export type OnOutcome = (outcome: "delivered" | "failed" | "dead" | "superseded"
 export const dispatchedSender = (here: Sender, dispatch: DeliveryDispatch | undefined): Sender => {
   if (dispatch === undefined) return here;
   const ending = new AbortController();
+  /** Of requests that are under way: a dispatch of the host's own may take no notice of the signal. */
+  const giveUps = new Set<() => void>();
   return {
-    send: (outgoing) => dispatch.send(outgoing, () => here.send(outgoing), ending.signal),
+    send: (outgoing) =>
+      new Promise((resolve, reject) => {
+        const giveUp = (): void => resolve(failed("response", "The node has stopped."));
+        giveUps.add(giveUp);
+        const ended = (settle: () => void): void => {
+          giveUps.delete(giveUp);
+          settle();
+        };
+        dispatch.send(outgoing, () => here.send(outgoing), ending.signal).then(
+          (answer) => ended(() => resolve(answer)),
+          (error: unknown) => ended(() => reject(error instanceof Error ? error : new Error(String(error)))),
+        );
+      }),
     close: () => {
       ending.abort();
+      giveUps.forEach((giveUp) => giveUp());
       return here.close();
     },
   };
