@@ -71,6 +71,8 @@ interface RouteCommon<Path, Query, Body> {
   cache?: "tip" | "never";
   /** Whether it can answer while there is no state, without `scope.tip`. Default false. */
   stateless?: boolean;
+  /** Whether it may wait before it answers, and is told when its client has left. Default false. */
+  waits?: boolean;
   /** Whether it answers while the node is stopping, too, when every other route is refused with 503. Default false. */
   whileStopping?: boolean;
   /** For the docs only: error statuses besides 400, 429, 500 and 503 that it may answer with. */
@@ -96,8 +98,8 @@ export interface ItemRoute<State extends Scope, Path, Query, Body, Reply extends
   status?: number | ((reply: Reply["static"]) => number);
   /** Schema of the whole body, envelope included. */
   reply: Reply;
-  /** `headers`: of a request with a body. */
-  answer(request: Request<Path, Query, Body> & { headers: IncomingHttpHeaders }, state: State): MaybePromise<Reply["static"]>;
+  /** `headers`: of a request with a body. `left`: of a route that `waits`: aborts when the client has left, or has ended its side of the connection. */
+  answer(request: Request<Path, Query, Body> & { headers: IncomingHttpHeaders; left?: AbortSignal | undefined }, state: State): MaybePromise<Reply["static"]>;
 }
 
 /** A route that returns one page of a list. `page`, `limit` and `offset` are accepted besides `query`; http adds `meta`. */
@@ -161,7 +163,7 @@ export interface BodyRoute<State extends Scope, Path, Query, Body> extends Route
 /** Any route, with its own types erased, for tables of routes. */
 export type Route<State extends Scope = Scope> =
   | (Omit<ItemRoute<State, TObject, TObject, TSchema, TSchema>, "answer"> & {
-      answer(request: Request<never, never, never> & { headers: IncomingHttpHeaders }, state: State): MaybePromise<unknown>;
+      answer(request: Request<never, never, never> & { headers: IncomingHttpHeaders; left?: AbortSignal | undefined }, state: State): MaybePromise<unknown>;
     })
   | (Omit<ListRoute<State, TObject, TObject, TSchema, TSchema>, "answer"> & {
       answer(request: Request<never, never, never> & { page: PageRequest }, state: State): MaybePromise<PageAnswer<unknown>>;

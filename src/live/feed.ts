@@ -13,6 +13,8 @@ export interface FeedPage {
 
 interface FeedNeeds {
   follow: Follow;
+  /** Aborts when the client has left. */
+  left?: AbortSignal | undefined;
   isStopping(): boolean;
 }
 
@@ -23,14 +25,15 @@ const stopInterval = 250;
 /** Whoever wants no more events than this needs no more groups; for others as many are read at a time as a few milliseconds give. */
 const fewEvents = 10;
 
-/** What comes after a cursor: at most `limit` events but for the rest of the last group. Waits for events for up to `wait` seconds. */
-export const readFeed = async (from: Cursor, filter: Filter, options: ReadOptions & { limit: number; wait: number }, { follow, isStopping }: FeedNeeds): Promise<FeedPage> => {
+/** What comes after a cursor: at most `limit` events but for the rest of the last group. Waits for events for up to `wait` seconds, but no longer than its client. */
+export const readFeed = async (from: Cursor, filter: Filter, options: ReadOptions & { limit: number; wait: number }, { follow, left: leaving, isStopping }: FeedNeeds): Promise<FeedPage> => {
   const { limit, wait, ...reading } = options;
   const data: Record<string, unknown>[] = [];
-  const waiter = createWaiter(follow, systemAfter);
+  const waiter = createWaiter(follow, systemAfter, leaving);
   const begun = performance.now();
   const few = limit <= fewEvents ? { limit } : {};
   let [cursor, more] = [from, true];
+  const hasLeft = (): boolean => leaving?.aborted === true;
 
   /** Reads until there are enough, nothing more, or it takes too long. */
   const look = async (): Promise<void> => {
@@ -46,12 +49,13 @@ export const readFeed = async (from: Cursor, filter: Filter, options: ReadOption
         more ||= place < groups.length - 1;
         return;
       }
+      if (hasLeft()) return;
     }
   };
 
   try {
     await look();
-    for (let left = wait * 1000; data.length === 0 && !more && left > 0 && !isStopping(); left = wait * 1000 - (performance.now() - begun)) {
+    for (let left = wait * 1000; data.length === 0 && !more && left > 0 && !isStopping() && !hasLeft(); left = wait * 1000 - (performance.now() - begun)) {
       await waiter.wait(Math.min(left, stopInterval));
       await look();
     }

@@ -111,12 +111,12 @@ const feedRoutes = <State extends Scope>({ follow, isStopping }: LiveNeeds, sele
 
   const held = createHeldConditions();
 
-  const answerFeed = async ({ after = "tip", confirmations, limit = 100, wait = 0, ...selected }: FeedInput) => {
+  const answerFeed = async ({ after = "tip", confirmations, limit = 100, wait = 0, ...selected }: FeedInput, left: AbortSignal | undefined) => {
     let release = (): void => undefined;
     try {
       const { filter, hostEvents } = await select(selected, (length) => (release = held.hold(length)));
       const options = { confirmations, hostEvents, whole: true };
-      const page = await readFeed(await follow.locate(after, options), filter, { ...options, limit, wait }, { follow, isStopping });
+      const page = await readFeed(await follow.locate(after, options), filter, { ...options, limit, wait }, { follow, isStopping, left });
       return page as unknown as (typeof FeedReply)["static"];
     } finally {
       release();
@@ -126,15 +126,17 @@ const feedRoutes = <State extends Scope>({ follow, isStopping }: LiveNeeds, sele
   return [
     item({
       ...live,
+      waits: true,
       method: "GET",
       path: "/events/feed",
       summary: "Returns the events after a cursor; waits for them, if asked to.",
       query: Type.Object(feed),
       reply: FeedReply,
-      answer: ({ query }) => answerFeed(query),
+      answer: ({ query, left }) => answerFeed(query, left),
     }),
     item({
       ...live,
+      waits: true,
       method: "POST",
       path: "/events/feed",
       operation: "postEventsFeed",
@@ -143,7 +145,7 @@ const feedRoutes = <State extends Scope>({ follow, isStopping }: LiveNeeds, sele
       bodyOptional: true,
       bodyLimit: 8_388_608,
       reply: FeedReply,
-      answer: ({ body: input }) => answerFeed(input),
+      answer: ({ body: input, left }) => answerFeed(input, left),
     }),
   ];
 };

@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import { EventEmitter } from "eventemitter3";
 import { EventSource } from "eventsource";
@@ -9,6 +10,7 @@ import { Client, request } from "undici";
 import { blockLine } from "../../src/chain/blocks/block-data.js";
 import { createApiPlugin } from "../../src/plugin/plugin.js";
 import type { BlockData } from "../../types/events.js";
+import type { AccessLogEntry } from "../../types/node-context.js";
 import type { ApiPlugin } from "../../types/plugin.js";
 import { silentLogger } from "../silent.js";
 import { at, branch, chain } from "../store/branches.js";
@@ -36,6 +38,8 @@ class Host {
   readonly events = new EventEmitter();
   readonly blocks = chain.blocks.slice(0, start);
   readonly dataDir = mkdtempSync(join(tmpdir(), "portico-live-"));
+  /** Emits each request by its route and method when it has been answered. */
+  readonly answers = new EventEmitter();
   now = 1_700_000_000_000;
   plugin!: ApiPlugin;
   origin!: string;
@@ -48,6 +52,7 @@ class Host {
       blocks: { read: (from, limit) => this.blocks.slice(from - 1, from - 1 + limit) },
       logger: silentLogger,
       clock: { now: () => this.now },
+      accessLog: (entry) => void this.answers.emit(`${entry.route} ${entry.method}`, entry),
       options: { rateLimit: false, webhooks: false, ...options },
     });
     const server = await this.plugin.listen(0);
@@ -320,6 +325,22 @@ describe("The event stream, the feed and the changes", function () {
     const taken = answers.filter(({ status }) => status === 200);
     expect(taken.map(({ page }) => page.data.length)).to.deep.equal(Array.from({ length: 16 }, () => 1));
     expect((await ask({ after: "genesis" })).page.data).to.have.length(1);
+  });
+
+  it("end a request that waits when its client leaves; one that only ends its side is answered", async function () {
+    this.timeout(30_000);
+    const port = Number(new URL(host.origin).port);
+    const body = JSON.stringify({ event: ["block.applied"], wait: 60, conditions: [{ key: "id", condition: "in", value: ["none", "nothing"] }] });
+    const socket = connect(port, "127.0.0.1").on("error", () => undefined);
+    socket.write(`POST /api/events/feed HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+    // One that came after it is answered once it waits.
+    expect((await host.get("/events/feed")).body.data).to.deep.equal([]);
+    const answered = new Promise<AccessLogEntry>((resolve) => host.answers.once("/events/feed POST", resolve));
+    socket.destroy();
+    expect((await answered).status).to.equal(200);
+    const half = connect(port, "127.0.0.1");
+    half.end("GET /api/events/feed?wait=60 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+    expect(await text(half)).to.match(/^HTTP\/1.1 200 [^]*"more":false/);
   });
 
   it("are refused where as many streams are open as the node allows", async () => {

@@ -7,6 +7,7 @@ import { longReply } from "../reply/long-json.js";
 import { createReply, immutable, type Reply, type ReplyFacts } from "../reply/reply.js";
 import type { BodyAnswer, Scope } from "../route.js";
 import type { Step } from "./climb.js";
+import { watchLeaving } from "./in-flight.js";
 import type { ParsedRequest } from "./parsed-request.js";
 import type { RequestContext } from "./request-context.js";
 
@@ -99,12 +100,23 @@ export const createAnswers = <State extends Scope>({ cache, openState, threshold
     );
   };
 
+  /** For a route that may wait, and has nobody to wait for once its client has left. */
+  const askWaiting = async ({ body, transport: { request, response } }: RequestContext<State>, { endpoint, input }: ParsedRequest<State>, state: State): Promise<unknown> => {
+    const { params, query, page, prefix, at } = input;
+    const leaving = watchLeaving(response);
+    try {
+      return await endpoint.ask({ params, query, page, body, prefix, at, headers: request.headers, left: leaving.signal }, state);
+    } finally {
+      leaving.forget();
+    }
+  };
+
   const ask: Step<State> = (context) => {
     const { parsed, state, body, key, entry, transport } = context;
     if (parsed === undefined || state === undefined) return;
     const { endpoint } = parsed;
     if (endpoint.route.kind === "body") return askBody(context, parsed, state);
-    const answer = endpoint.ask(body === undefined ? parsed.input : { ...parsed.input, body, headers: transport.request.headers }, state);
+    const answer = endpoint.route.waits === true ? askWaiting(context, parsed, state) : endpoint.ask(body === undefined ? parsed.input : { ...parsed.input, body, headers: transport.request.headers }, state);
     if (!isPromised(answer)) {
       context.answer = answer;
       return;

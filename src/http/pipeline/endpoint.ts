@@ -26,6 +26,8 @@ export interface RouteInput {
   at: string | undefined;
   /** For routes that make their bodies themselves only; set when they are asked. */
   headers?: IncomingHttpHeaders;
+  /** For routes that wait only; set when they are asked. */
+  left?: AbortSignal | undefined;
 }
 
 /** What a reply depends on besides its route and body: the parameters of path and query as text, for links to repeat, and its form. */
@@ -168,6 +170,9 @@ const writerOf = <State extends Scope>(route: Route<State>, needs: EndpointNeeds
 };
 
 const askerOf = <State extends Scope>(route: Route<State>): Endpoint<State>["ask"] => {
+  if (route.kind === "item" && route.waits === true) {
+    return ({ params, query, body, prefix, headers = {}, left }, state) => route.answer({ params, query, body, prefix, headers, left } as never, state);
+  }
   if (route.kind === "item") {
     return ({ params, query, body, prefix, headers = {} }, state) => route.answer({ params, query, body, prefix, headers } as never, state);
   }

@@ -5,7 +5,7 @@ import { messageOf } from "../../errors.js";
 import type { Logger } from "../../../types/node-context.js";
 import type { StreamBody } from "../reply/reply.js";
 import type { Chunk } from "../route.js";
-import { onceClosed } from "./in-flight.js";
+import { onceClosed, onceEnded } from "./in-flight.js";
 
 /** Milliseconds that a client gets for what an endless stream has left when the node stops. */
 const lastMoments = 1000;
@@ -139,13 +139,7 @@ export class BodyStream {
 }
 
 /** Servers here also wait for clients that have ended their side. Such a client is not known to listen to what has no end. Returns what ends the watch. */
-const cutAtEnd = (response: ServerResponse): (() => void) => {
-  const { socket } = response;
-  if (socket?.readableEnded !== false) return () => undefined;
-  const cut = (): void => void response.destroy();
-  socket.once("end", cut);
-  return () => socket.off("end", cut);
-};
+const cutAtEnd = (response: ServerResponse): (() => void) => onceEnded(response, () => void response.destroy());
 
 /** The streams that are being sent. */
 export interface Streams {
