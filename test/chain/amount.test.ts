@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { below, createChance } from "../bench/chain/mixing.js";
 import { approvalOf, averageOf, parseAmount } from "../../src/chain/amount.js";
 
 describe("amounts", () => {
@@ -64,6 +65,27 @@ describe("amounts", () => {
     expect(approvalOf(12_350n, 1_000_000n)).to.equal(1.24);
     expect(approvalOf(1n, 0n)).to.equal(0);
     expect(approvalOf(10n ** 30n, 1n)).to.equal(1e32);
+  });
+
+  it("give an approval by the digits of the quotient, next to powers of ten, to whole quotients and to halves, too", () => {
+    /** The rule, digit by digit. */
+    const byDigits = (votes: bigint, supply: bigint): number => {
+      const kept = String(supply).length - String(votes).length + 4;
+      const quotient = String((votes * 10n ** BigInt(kept)) / supply);
+      return Number(Number(`${quotient}e${2 - kept}`).toFixed(2));
+    };
+    const chance = createChance(7);
+    const near = (value: bigint): bigint[] => [-2n, -1n, 0n, 1n, 2n].map((off) => value + off);
+    const powers = Array.from({ length: 22 }, (_, i) => 10n ** BigInt(i));
+    const supplies = [...powers.flatMap(near), 12_500_015_800_000_000n, 13_617_242_400_000_000n, 3n, 7n * 10n ** 19n].filter((supply) => supply > 0n);
+    for (const supply of supplies) {
+      const some = Array.from({ length: 200 }, () => (supply * BigInt(below(chance, 2 ** 30))) / 2n ** BigInt(30 + below(chance, 20)));
+      const shares = Array.from({ length: 200 }, () => (supply * BigInt(5 * below(chance, 20_000))) / 100_000n);
+      const all = [...some, ...shares.flatMap(near), ...powers.flatMap(near), ...near(supply)];
+      for (const votes of all.filter((one) => one > 0n && one <= supply)) {
+        if (approvalOf(votes, supply) !== byDigits(votes, supply)) expect(approvalOf(votes, supply), `${votes} of ${supply}`).to.equal(byDigits(votes, supply));
+      }
+    }
   });
 
   it("give an average, rounded half up", () => {

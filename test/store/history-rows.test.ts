@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import {
+  boundsAbove,
   heightOfRow,
   historyBounds,
   historyKinds,
@@ -12,6 +13,7 @@ import {
   packVoter,
   unpackAmounts,
   unpackDelegate,
+  unpackDigest,
   unpackFigures,
   unpackHeight,
   unpackTraits,
@@ -35,9 +37,13 @@ describe("rows of the history", () => {
     const figures = { balance: -5n, nonce: 9n, lockedBalance: 2n ** 65n };
     const delegate = { voteBalance: 2n ** 66n, producedBlocks: 256, missedBlocks: 3, forgedFees: 4n, forgedRewards: 5n, lastHeight: 70_000 };
     const traits = { publicKey: "02", vote: null, username: "é", secondPublicKey: "03", resigned: true, multiSignature: { min: 2, publicKeys: ["a", "b"] } };
-    expect(unpackHeight(packHeight(height))).to.deep.equal(height);
+    expect({ ...unpackHeight(packHeight(height)), digest: unpackDigest(packHeight(height)) }).to.deep.equal(height);
     expect(unpackFigures(packFigures(figures))).to.deep.equal(figures);
     expect(unpackDelegate(packDelegate(delegate))).to.deep.equal(delegate);
+    for (const count of [0, 1, 255, 256, 2 ** 32, 2 ** 48 - 1, 2 ** 48, Number.MAX_SAFE_INTEGER]) {
+      const [height, { lastHeight, missedBlocks }] = [unpackHeight(packHeight({ supply: -1n, wallets: count, digest })), unpackDelegate(packDelegate({ ...delegate, missedBlocks: count, lastHeight: count }))];
+      expect([height, missedBlocks, lastHeight]).to.deep.equal([{ supply: -1n, wallets: count }, count, count]);
+    }
     expect(unpackTraits(packTraits(traits))).to.deep.equal(traits);
     for (const was of [true, false]) expect(unpackVoter(packVoter(was, "Aé"))).to.deep.equal({ was, address: "Aé" });
   });
@@ -49,6 +55,8 @@ describe("rows of the history", () => {
     expect([first, last].map(heightOfRow)).to.deep.equal([1, 0x01020304]);
     expect(historyBounds(historyKinds.figures, 7, 1)).to.deep.equal({ start: first, end: other });
     expect(historyBounds(historyKinds.figures, 7, 1, 0x01020304)).to.deep.equal({ start: first, end: last });
+    expect(boundsAbove(historyKinds.figures, 7, 0)).to.deep.equal({ start: first, end: other });
+    expect(boundsAbove(historyKinds.figures, 7, 0x01020303)).to.deep.equal({ start: last, end: other });
     expect(voterRowKey(7, 0x01020304, 9).toString("hex")).to.equal("06000000070102030400000009");
     expect(heightOfRow(voterRowKey(7, 12, 9))).to.equal(12);
     expect(new Set(Object.values(historyKinds)).size).to.equal(Object.keys(historyKinds).length);

@@ -2,7 +2,7 @@ import type { Delegate } from "../../../types/chain.js";
 import { approvalOf } from "../../chain/amount.js";
 import type { DelegateRecord, StateRecord, WalletRecord } from "../layout/codec.js";
 import type { DelegateList } from "../query/lists/delegate-list.js";
-import { type HeightRow, historyBounds, type HistoryKind, historyKinds, historyRowKey, unpackDelegate, unpackFigures, unpackHeight, unpackTraits } from "../layout/history-rows.js";
+import { boundsAbove, type HistoryKind, historyKinds, historyRowKey, unpackDelegate, unpackFigures, unpackTraits } from "../layout/history-rows.js";
 import type { Reading } from "../lmdb/reading.js";
 import { existing, readBlock, readDelegate, readWallet, transactionsOfBlock } from "../records/records.js";
 import { readHistoryFrom, readHistoryTip } from "../write/history.js";
@@ -24,9 +24,9 @@ export const oldestState = (reading: Reading, { tip }: StateRecord): number => {
   return found ?? tip.height;
 };
 
-/** Its digest lasts until the next read. */
-export const heightRowAt = (reading: Reading, height: number): HeightRow =>
-  unpackHeight(existing(reading.get("history", historyRowKey(historyKinds.heights, 0, height)) as Buffer | undefined, `state at height ${height}`));
+/** The row of the state after a block. It lasts until the next read. */
+export const heightRowAt = (reading: Reading, height: number): Buffer =>
+  existing(reading.get("history", historyRowKey(historyKinds.heights, 0, height)) as Buffer | undefined, `state at height ${height}`);
 
 /** What is known of the chain as a whole at that height; its kinds and `timesApart` are those of the tip, `now`. */
 export const stateOf = ({ reading, height, supply, wallets }: Past, now: StateRecord): StateRecord => {
@@ -37,7 +37,7 @@ export const stateOf = ({ reading, height, supply, wallets }: Past, now: StateRe
 
 /** The first row above a height: it says what was overwritten there. It lasts until the next read. */
 const firstAbove = (kind: HistoryKind, number: number, { reading, height }: Pick<Past, "reading" | "height">): Buffer | undefined =>
-  reading.first("history", historyBounds(kind, number, height + 1)) as Buffer | undefined;
+  reading.first("history", boundsAbove(kind, number, height)) as Buffer | undefined;
 
 /** A wallet as it was, except for how long its lists were. */
 export const walletAt = (address: string, past: Pick<Past, "reading" | "height" | "wallets">): WalletRecord | undefined => {
@@ -72,8 +72,8 @@ export const balanceAt = ({ number }: Pick<WalletRecord, "number">, now: Pick<De
 const delegateFiguresAt = (number: number, publicKey: string, past: Past): Omit<DelegateRecord, "address" | "publicKey"> => {
   const row = firstAbove(historyKinds.delegates, number, past);
   if (row === undefined) return existing(readDelegate(past.reading, publicKey), `delegate ${publicKey}`);
-  const { lastHeight, ...figures } = unpackDelegate(row);
-  return { lastBlock: lastBlockAt(lastHeight, past.reading), ...figures };
+  const { voteBalance, producedBlocks, missedBlocks, forgedFees, forgedRewards, lastHeight } = unpackDelegate(row);
+  return { voteBalance, producedBlocks, missedBlocks, forgedFees, forgedRewards, lastBlock: lastBlockAt(lastHeight, past.reading) };
 };
 
 /** What a wallet had as a delegate, but for its balance; undefined if it was none. */

@@ -17,6 +17,7 @@ import type { ChainRules } from "../../chain/rules.js";
 import { roundOf } from "../../chain/rounds.js";
 import { PorticoError } from "../../errors.js";
 import type { RankedDelegate, StateRecord, WalletRecord } from "../layout/codec.js";
+import { unpackDigest, unpackHeight } from "../layout/history-rows.js";
 import type { Reading } from "../lmdb/reading.js";
 import { walletTester } from "../query/filters.js";
 import { askBlocks } from "../query/lists/blocks.js";
@@ -62,6 +63,9 @@ const refuse = (what: string): never => {
   throw new PorticoError("NOT_AT_HEIGHT", `${what} are not kept for earlier heights.`);
 };
 
+const isNamed = ({ address, publicKey, username }: Pick<WalletRecord, "address" | "publicKey" | "username">, name: string): boolean =>
+  name === username || name === address || name === publicKey;
+
 /** The state at an earlier height. Lists of all wallets and of locks are not kept, nor are orders by anything but height. */
 class PastSnapshot implements ChainSnapshot {
   readonly supply: bigint;
@@ -74,7 +78,7 @@ class PastSnapshot implements ChainSnapshot {
 
   constructor(now: PastNeeds, height: number, search: Search, lists: PastLists, release: () => void) {
     const { reading } = now;
-    const { supply, wallets } = heightRowAt(reading, height);
+    const { supply, wallets } = unpackHeight(heightRowAt(reading, height));
     this.supply = supply;
     this.now = now;
     this.past = { reading, height, supply, wallets, delegates: () => now.delegates() };
@@ -84,7 +88,7 @@ class PastSnapshot implements ChainSnapshot {
   }
 
   get digest(): string {
-    return heightRowAt(this.past.reading, this.past.height).digest.toString("hex");
+    return unpackDigest(heightRowAt(this.past.reading, this.past.height)).toString("hex");
   }
 
   /** Read when it is first asked for: single wallets and delegates need none of it. */
@@ -158,10 +162,10 @@ class PastSnapshot implements ChainSnapshot {
   delegate<Member extends keyof Delegate = keyof Delegate>(identifier: string, only?: readonly Member[]): Pick<Delegate, Member> | undefined {
     const now = findDelegate(this.now.delegates(), identifier);
     const wallet = now && walletOfDelegateAt(now, this.past);
-    if (now === undefined || wallet === undefined || ![wallet.address, wallet.publicKey, wallet.username].includes(identifier)) return undefined;
+    if (now === undefined || wallet === undefined || !isNamed(wallet, identifier)) return undefined;
     const delegate = delegateAt(wallet, this.past);
     // The balance is in one more place of the store, and the reply about one delegate has none.
-    const wantsBalance = only === undefined || only.some((member) => member === "balance");
+    const wantsBalance = only === undefined || only.includes("balance" as Member);
     const found = delegate && wantsBalance ? { ...delegate, balance: balanceAt(wallet, now, this.past) } : delegate;
     return found as Pick<Delegate, Member> | undefined;
   }

@@ -2,7 +2,7 @@ import type { MaybePromise, Page, WalletChange, WalletChangesQuery } from "../..
 import { andThen } from "../../async/maybe-promise.js";
 import type { Sliced } from "../../async/time-slicing.js";
 import type { StateRecord, WalletRecord } from "../layout/codec.js";
-import { heightOfRow, historyBounds, historyKinds, unpackFigures, unpackTraits, type WalletFigures } from "../layout/history-rows.js";
+import { heightOfRow, historyBounds, historyKinds, unpackFigures, unpackHeight, unpackTraits, type WalletFigures } from "../layout/history-rows.js";
 import type { KeyBounds, Reading } from "../lmdb/reading.js";
 import type { Search } from "../query/search.js";
 import { firstWhere } from "../records/binary-search.js";
@@ -20,7 +20,7 @@ interface Needs {
 
 /** Height of the block that created a wallet. History must begin with the first block. */
 const createdAt = ({ number }: WalletRecord, { reading, state }: Needs): number =>
-  firstWhere(1, state.tip.height, (height) => heightRowAt(reading, height).wallets > number);
+  firstWhere(1, state.tip.height, (height) => unpackHeight(heightRowAt(reading, height)).wallets > number);
 
 const hasNothing = ({ balance, lockedBalance, nonce, vote }: Pick<WalletRecord, "balance" | "lockedBalance" | "nonce" | "vote">): boolean =>
   balance === 0n && lockedBalance === 0n && nonce === 0n && vote === null;

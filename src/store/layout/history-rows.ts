@@ -33,13 +33,14 @@ export const historyTipKey: Buffer = textKey("history tip");
 
 const keyLength = 9;
 
-export const historyRowKey = (kind: HistoryKind, number: number, height: number): Buffer => {
-  const key = Buffer.allocUnsafe(keyLength);
+const writeRowKey = (key: Buffer, kind: HistoryKind, number: number, height: number): Buffer => {
   key[0] = kind;
   key.writeUInt32BE(number, 1);
   key.writeUInt32BE(height, 5);
   return key;
 };
+
+export const historyRowKey = (kind: HistoryKind, number: number, height: number): Buffer => writeRowKey(Buffer.allocUnsafe(keyLength), kind, number, height);
 
 export const voterRowKey = (delegate: number, height: number, wallet: number): Buffer => {
   const key = Buffer.allocUnsafe(keyLength + 4);
@@ -57,6 +58,15 @@ export const historyBounds = (kind: HistoryKind, number: number, from: number, b
   start: historyRowKey(kind, number, from),
   end: below === undefined ? historyRowKey(kind, number + 1, 0) : historyRowKey(kind, number, below),
 });
+
+const above = { start: Buffer.alloc(keyLength), end: Buffer.alloc(keyLength) };
+
+/** Rows of one kind and number above a height, for a search that copies its bounds: they last until the next call. */
+export const boundsAbove = (kind: HistoryKind, number: number, height: number): { start: Buffer; end: Buffer } => {
+  writeRowKey(above.start, kind, number, height + 1);
+  writeRowKey(above.end, kind, number + 1, 0);
+  return above;
+};
 
 /** Numbers below it are written and read several times as fast as others. */
 const shortBelow = 2n ** 48n;
@@ -104,16 +114,27 @@ const magnitudeAt = (bytes: Buffer, begin: number, end: number): bigint => {
   return length <= 8 ? BigInt.asUintN(8 * length, bytes.readBigUInt64BE(end - 8)) : BigInt(`0x${bytes.toString("hex", begin, end)}`);
 };
 
+const headAt = (bytes: Buffer, at: number): number => bytes[at] ?? 0;
+
+/** Where the amount after the one at a place begins. */
+const afterAmount = (bytes: Buffer, at: number): number => at + 1 + (headAt(bytes, at) >>> 1);
+
+const amountAt = (bytes: Buffer, at: number): bigint => {
+  const magnitude = magnitudeAt(bytes, at + 1, afterAmount(bytes, at));
+  return (headAt(bytes, at) & 1) === 1 ? -magnitude : magnitude;
+};
+
+/** An amount that is a number of something. */
+const countAt = (bytes: Buffer, at: number): number => {
+  const length = headAt(bytes, at) >>> 1;
+  if (length === 0) return 0;
+  return length <= 6 ? bytes.readUIntBE(at + 1, length) : Number(amountAt(bytes, at));
+};
+
 /** The amounts from a place in bytes to their end. */
 export const unpackAmounts = (bytes: Buffer, from = 0): bigint[] => {
   const values: bigint[] = [];
-  for (let at = from; at < bytes.length; ) {
-    const head = bytes[at] ?? 0;
-    const end = at + 1 + (head >>> 1);
-    const magnitude = magnitudeAt(bytes, at + 1, end);
-    values.push((head & 1) === 1 ? -magnitude : magnitude);
-    at = end;
-  }
+  for (let at = from; at < bytes.length; at = afterAmount(bytes, at)) values.push(amountAt(bytes, at));
   return values;
 };
 
@@ -127,18 +148,21 @@ export interface HeightRow {
 
 export const packHeight = ({ supply, wallets, digest }: HeightRow): Buffer => Buffer.concat([digest, packAmounts([supply, BigInt(wallets)])]);
 
-export const unpackHeight = (bytes: Buffer): HeightRow => {
-  const [supply = 0n, wallets = 0n] = unpackAmounts(bytes, digestLength);
-  return { supply, wallets: Number(wallets), digest: bytes.subarray(0, digestLength) };
-};
+/** All but the digest, which few ask for. */
+export const unpackHeight = (bytes: Buffer): Omit<HeightRow, "digest"> => ({
+  supply: amountAt(bytes, digestLength),
+  wallets: countAt(bytes, afterAmount(bytes, digestLength)),
+});
+
+export const unpackDigest = (bytes: Buffer): Buffer => bytes.subarray(0, digestLength);
 
 export type WalletFigures = Pick<WalletRecord, "balance" | "nonce" | "lockedBalance">;
 
 export const packFigures = ({ balance, nonce, lockedBalance }: WalletFigures): Buffer => packAmounts([balance, nonce, lockedBalance]);
 
 export const unpackFigures = (bytes: Buffer): WalletFigures => {
-  const [balance = 0n, nonce = 0n, lockedBalance = 0n] = unpackAmounts(bytes);
-  return { balance, nonce, lockedBalance };
+  const nonce = afterAmount(bytes, 0);
+  return { balance: amountAt(bytes, 0), nonce: amountAt(bytes, nonce), lockedBalance: amountAt(bytes, afterAmount(bytes, nonce)) };
 };
 
 export type WalletTraits = Pick<WalletRecord, "publicKey" | "vote" | "username" | "secondPublicKey" | "resigned" | "multiSignature">;
@@ -162,8 +186,18 @@ export const packDelegate = ({ voteBalance, producedBlocks, missedBlocks, forged
   packAmounts([voteBalance, BigInt(producedBlocks), BigInt(missedBlocks), forgedFees, forgedRewards, BigInt(lastHeight)]);
 
 export const unpackDelegate = (bytes: Buffer): DelegateFigures => {
-  const [voteBalance = 0n, produced = 0n, missed = 0n, forgedFees = 0n, forgedRewards = 0n, last = 0n] = unpackAmounts(bytes);
-  return { voteBalance, producedBlocks: Number(produced), missedBlocks: Number(missed), forgedFees, forgedRewards, lastHeight: Number(last) };
+  const produced = afterAmount(bytes, 0);
+  const missed = afterAmount(bytes, produced);
+  const fees = afterAmount(bytes, missed);
+  const rewards = afterAmount(bytes, fees);
+  return {
+    voteBalance: amountAt(bytes, 0),
+    producedBlocks: countAt(bytes, produced),
+    missedBlocks: countAt(bytes, missed),
+    forgedFees: amountAt(bytes, fees),
+    forgedRewards: amountAt(bytes, rewards),
+    lastHeight: countAt(bytes, afterAmount(bytes, rewards)),
+  };
 };
 
 /** `was`: whether the wallet voted for the delegate before the block. */
