@@ -98,6 +98,8 @@ export interface ItemRoute<State extends Scope, Path, Query, Body, Reply extends
   status?: number | ((reply: Reply["static"]) => number);
   /** Schema of the whole body, envelope included. */
   reply: Reply;
+  /** Whether `data` of its reply, which is kept by nobody, is a list of rows that may be large: beyond half a megabyte they are written while it is sent. Default false. */
+  largeRows?: boolean;
   /** `headers`: of a request with a body. `left`: of a route that `waits`: aborts when the client has left, or has ended its side of the connection. */
   answer(request: Request<Path, Query, Body> & { headers: IncomingHttpHeaders; left?: AbortSignal | undefined }, state: State): MaybePromise<Reply["static"]>;
 }

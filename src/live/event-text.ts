@@ -19,12 +19,25 @@ export const eventJson = (event: FollowEvent, cursor: string): string => {
   return `${begin}${JSON.stringify(cursor)}${end}`;
 };
 
-/** An event as a JSON value. */
-export const eventValue = ({ id, event, at, data, block }: FollowEvent, cursor: Cursor): Record<string, unknown> => ({
-  id,
-  event,
-  timestamp: at,
-  data,
-  cursor: cursorText(cursor),
-  block,
-});
+/** An event as a JSON value, whose payload is parsed when it is written: there may be a thousand large ones. A class, as each would have a function of its own. */
+export class EventValue {
+  readonly id: string;
+  readonly event: string;
+  readonly timestamp: number;
+  readonly cursor: string;
+  readonly block: FollowEvent["block"];
+  readonly #event: FollowEvent;
+
+  constructor(event: FollowEvent, cursor: Cursor) {
+    this.id = event.id;
+    this.event = event.event;
+    this.timestamp = event.at;
+    this.cursor = cursorText(cursor);
+    this.block = event.block;
+    this.#event = event;
+  }
+
+  get data(): unknown {
+    return this.#event.data;
+  }
+}

@@ -2,12 +2,12 @@ import { loopShare } from "../async/loop-share.js";
 import { systemAfter } from "../clock.js";
 import { type Cursor, cursorText } from "../follow/cursor.js";
 import type { Follow, ReadOptions } from "../follow/follow.js";
-import { eventValue } from "./event-text.js";
+import { EventValue } from "./event-text.js";
 import { createWaiter, pick } from "./reading.js";
 import type { Filter } from "./selection.js";
 
 export interface FeedPage {
-  data: Record<string, unknown>[];
+  data: EventValue[];
   meta: { cursor: string; tip: string; more: boolean };
 }
 
@@ -28,7 +28,7 @@ const fewEvents = 10;
 /** What comes after a cursor: at most `limit` events but for the rest of the last group. Waits for events for up to `wait` seconds, but no longer than its client. */
 export const readFeed = async (from: Cursor, filter: Filter, options: ReadOptions & { limit: number; wait: number }, { follow, left: leaving, isStopping }: FeedNeeds): Promise<FeedPage> => {
   const { limit, wait, ...reading } = options;
-  const data: Record<string, unknown>[] = [];
+  const data: EventValue[] = [];
   const waiter = createWaiter(follow, systemAfter, leaving);
   const begun = performance.now();
   const few = limit <= fewEvents ? { limit } : {};
@@ -43,7 +43,7 @@ export const readFeed = async (from: Cursor, filter: Filter, options: ReadOption
       more = !atEnd;
       for (const [place, group] of groups.entries()) {
         const picked = await pick(group, filter);
-        picked.forEach((event, index) => data.push(eventValue(event, index === picked.length - 1 ? group.after : group.before)));
+        picked.forEach((event, index) => data.push(new EventValue(event, index === picked.length - 1 ? group.after : group.before)));
         cursor = group.after;
         if (data.length < limit) continue;
         more ||= place < groups.length - 1;

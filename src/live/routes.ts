@@ -127,6 +127,7 @@ const feedRoutes = <State extends Scope>({ follow, isStopping }: LiveNeeds, sele
     item({
       ...live,
       waits: true,
+      largeRows: true,
       method: "GET",
       path: "/events/feed",
       summary: "Returns the events after a cursor; waits for them, if asked to.",
@@ -137,6 +138,7 @@ const feedRoutes = <State extends Scope>({ follow, isStopping }: LiveNeeds, sele
     item({
       ...live,
       waits: true,
+      largeRows: true,
       method: "POST",
       path: "/events/feed",
       operation: "postEventsFeed",

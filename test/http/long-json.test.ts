@@ -17,6 +17,7 @@ const listRoutes = (rows: readonly { id: number; value: unknown; after: string }
   list({ ...common, method: "GET", path: "/lists", item: Listed, answer: ({ page: { offset, limit } }) => ({ rows: rows.slice(offset, offset + limit), total: rows.length }) }),
   item({ ...common, method: "GET", path: "/lists/first", authenticated: true, reply: Type.Object({ data: Listed }), answer: () => ({ data: rows[0]! }) }),
   item({ ...common, method: "POST", path: "/lists", status: 201, reply: Type.Object({ data: Listed }), answer: () => Promise.resolve({ data: rows[0]! }) }),
+  item({ ...common, method: "GET", path: "/lists/rows", largeRows: true, reply: Type.Object({ data: Type.Array(Listed), meta: Type.Object({ count: Type.Integer() }) }), answer: () => ({ data: [...rows], meta: { count: rows.length } }) }),
   item({ ...common, method: "GET", path: "/lists/kept", cache: "tip", reply: Type.Object({ data: Listed }), answer: () => ({ data: rows[0]! }) }),
 ];
 
@@ -111,5 +112,41 @@ describe("replies with long lists", () => {
     while (edge.streams.count > 0) await ask(port, "/api/echo");
     expect(watched.reads() - before).to.be.below(1_000_000);
     expect(errors).to.deep.equal([]);
+  });
+
+  const rowsOf = (values: readonly unknown[]): string => written({ data: values.map((value, index) => ({ id: index + 1, value, after: `after ${index}` })), meta: { count: values.length } });
+  const some = [{ text: "x".repeat(20_000) }, odd.slice(0, 112), null, { "\0": "\0" }];
+  const many = Array.from({ length: 60 }, (_, index) => some[index % some.length]);
+
+  everywhere("have rows that are written one by one, with the same text as if they were written together", many, async (port) => {
+    const { status, headers, text, bytes } = await ask(port, "/api/lists/rows");
+    expect([status, text === rowsOf(many), headers["content-length"]]).to.deep.equal([200, true, String(bytes.length)]);
+    expect((await ask(port, "/api/lists/rows", { headers: { "Accept-Encoding": "gzip" } })).headers).to.include({ "content-encoding": "gzip" });
+  });
+
+  const more = [...many, ...many];
+  everywhere("have rows that are written while they are sent, where they are much", more, async (port) => {
+    const { status, headers, text } = await ask(port, "/api/lists/rows", { headers: { "Accept-Encoding": "br" } });
+    expect([status, text === rowsOf(more), headers["transfer-encoding"]]).to.deep.equal([200, true, "chunked"]);
+    expect(headers).to.not.have.any.keys("content-encoding", "content-length", "etag");
+    expect((await ask(port, "/api/lists/rows", { method: "HEAD" })).text).to.equal("");
+  });
+
+  everywhere("may have no rows", [], async (port) => {
+    expect((await ask(port, "/api/lists/rows")).text).to.equal('{"data":[],"meta":{"count":0}}');
+  });
+
+  const row = counted(texts(5_000));
+  everywhere("have rows that are written no further than a client reads", Array.from({ length: 400 }, () => row.list), async (port, { edge }) => {
+    const before = row.reads();
+    const asked = request({ host: "127.0.0.1", port, path: "/api/lists/rows", agent: false });
+    asked.on("error", () => undefined).end();
+    const [response] = (await once(asked, "response")) as [IncomingMessage];
+    response.on("error", () => undefined);
+    await once(response, "readable");
+    for (let turns = 0; turns < 20; turns++) expect((await ask(port, "/api/echo")).status).to.equal(200);
+    expect(row.reads() - before).to.be.within(1, 1_000_000);
+    response.destroy();
+    while (edge.streams.count > 0) await ask(port, "/api/echo");
   });
 });

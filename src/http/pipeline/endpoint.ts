@@ -9,7 +9,7 @@ import { createQueryLayout, type QueryPairs } from "../input/query-string.js";
 import type { PageAnswer, Route, Scope } from "../route.js";
 import { generationOf, isCacheable, isCached, querySchema, replySchema } from "../route-schemas.js";
 import { parameterNames } from "../routing/router.js";
-import { createJsonWriter, type LongJson } from "../reply/long-json.js";
+import { createJsonWriter, createRowsWriter, type LongJson } from "../reply/long-json.js";
 import type { AmountForm, AmountPrefix } from "../routing/amounts.js";
 import type { Generation } from "../routing/version.js";
 
@@ -141,9 +141,13 @@ type WriteJson = ReturnType<typeof createJsonWriter>;
 const jsonWritersOf = <State extends Scope>(route: Route<State>): ((amounts: AmountForm) => WriteJson) => {
   const made: Partial<Record<AmountForm, WriteJson>> = {};
   const isFree = generationOf(route.versions) === 2;
+  const make = (amountsAsText: boolean): WriteJson =>
+    route.kind === "item" && route.largeRows === true
+      ? createRowsWriter(route.reply as never, { amountsAsText })
+      : createJsonWriter(replySchema(route), { amountsAsText, sentOnce: !isCached(route) });
   return (asked) => {
     const amounts = isFree ? asked : "number";
-    return (made[amounts] ??= createJsonWriter(replySchema(route), { amountsAsText: amounts === "string", sentOnce: !isCached(route) }));
+    return (made[amounts] ??= make(amounts === "string"));
   };
 };
 

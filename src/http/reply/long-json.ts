@@ -5,7 +5,8 @@ import { createSerializer, leftOut, writeFreeForm } from "./serializer.js";
 
 /**
  * A reply may hold long lists: a webhook may list a hundred thousand addresses, and a page has up to a hundred webhooks. As one text that is
- * 400 MB, and holds up the process for a second. Where there is much in long lists, they are written while the reply is sent.
+ * 400 MB, and holds up the process for a second. Where there is much in long lists, they are written while the reply is sent. So are rows that
+ * may be large, such as events.
  */
 
 /** JSON that is not written yet. */
@@ -76,6 +77,44 @@ export const createJsonWriter = (schema: unknown, { amountsAsText, sentOnce }: {
     const left = lists;
     const pieces = () => piecesOf(text, left);
     return length < muchInLists ? [...pieces()].join("") : { pieces };
+  };
+};
+
+function* rowsIn(text: string, rows: List, writeRow: (row: unknown) => string): Generator<string, void> {
+  const [begin = "", end = ""] = text.split(leftOut);
+  let piece = `${begin}[`;
+  for (const [index, row] of rows.entries()) {
+    if (piece.length >= pieceLength) {
+      yield piece;
+      piece = "";
+    }
+    piece += (index === 0 ? "" : ",") + writeRow(row);
+  }
+  yield `${piece}]${end}`;
+}
+
+function* after(begun: readonly string[], rest: Generator<string, void>): Generator<string, void> {
+  yield* begun;
+  yield* rest;
+}
+
+/** Compiles the writer of a reply whose rows, the list `data`, may be large: they are written one by one, and once there is much, while the reply is sent. */
+export const createRowsWriter = (schema: { properties: { data: { items: unknown } } }, options: { amountsAsText: boolean }): ((value: unknown) => string | LongJson) => {
+  const { properties } = schema;
+  const writeRow = createSerializer(properties.data.items, options);
+  let rows: List = [];
+  const writeRest = createSerializer({ ...schema, properties: { ...properties, data: {} } }, { ...options, leavesOut: (list) => list === rows });
+  return (value) => {
+    rows = (value as { data: List }).data;
+    const rest = rowsIn(writeRest(value), rows, writeRow);
+    const begun: string[] = [];
+    for (let length = 0; length < muchInLists; ) {
+      const next = rest.next();
+      if (next.done === true) return begun.join("");
+      begun.push(next.value);
+      length += next.value.length;
+    }
+    return { pieces: () => after(begun, rest) };
   };
 };
 
