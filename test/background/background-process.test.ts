@@ -1,8 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
+import { constants, getPriority } from "node:os";
 import { expect } from "chai";
-import { inBackgroundProcess } from "../../src/background-process.js";
+import { inBackgroundProcess, priority } from "../../src/background-process.js";
 import { messageOf } from "../../src/errors.js";
 import { endProcess } from "../fixtures/end-process.js";
 import { programOf } from "../fixtures/programs.js";
@@ -35,5 +36,16 @@ describe("A background process", () => {
     ending.abort();
     expect(await call.catch(messageOf)).to.include("aborted");
     expect(() => process.kill(Number(id), 0)).to.throw("ESRCH");
+  });
+
+  it("has the lowest priority", async () => {
+    const ending = new AbortController();
+    priority.isLowest = true;
+    const call = inBackgroundProcess("endless-process", import.meta.url, { port }, ending.signal);
+    priority.isLowest = false;
+    const [id] = (await once(await connected(), "data")) as [Buffer];
+    expect(getPriority(Number(id))).to.equal(constants.priority.PRIORITY_LOW);
+    ending.abort();
+    await call.catch(messageOf);
   });
 });

@@ -1,4 +1,6 @@
 /** A process that gives a task which never ends, and waits for it: `node giving-process.ts PORT`. */
-import { inBackgroundProcess } from "../../src/background-process.js";
+import { inBackgroundProcess, priority } from "../../src/background-process.js";
 
+// The test waits for it.
+priority.isLowest = false;
 await inBackgroundProcess("endless-process", import.meta.url, { port: Number(process.argv[2]) }, new AbortController().signal);
