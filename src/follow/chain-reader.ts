@@ -30,8 +30,8 @@ const longestRead = 5;
 const mostEvents = 250;
 /** Blocks read at a time: at first, and at the most. */
 const blocksTogether = { first: 8, most: 100 };
-/** Events of the log read at a time. */
-const eventsTogether = 100;
+/** Events of the log read at a time: at first, and at the most. A hundred large ones take longer than one reading may, which would then take the first alone. */
+const eventsTogether = { first: 8, most: 100 };
 
 /** One reader, while it reads: where it is, and what has been read ahead for it. */
 interface Reading {
@@ -48,6 +48,8 @@ interface Reading {
   ahead: DerivedChange[];
   /** How many blocks are read next. */
   together: number;
+  /** How many events of the log are. */
+  eventsNext: number;
   groups: Group[];
   /** About how many events they have. */
   size: number;
@@ -115,7 +117,10 @@ function* isDue(view: ChangesView, position: BlockName | null, block: BlockName 
 function* takeHostEvent(reading: Reading, isLast: boolean): Asking<boolean> {
   const { log, view, block } = reading;
   if (log === undefined) return false;
-  if (reading.events === undefined || (reading.events.length === 0 && log.last() > reading.sequence)) reading.events = log.read(reading.sequence, eventsTogether);
+  if (reading.events === undefined || (reading.events.length === 0 && log.last() > reading.sequence)) {
+    reading.events = log.read(reading.sequence, reading.eventsNext);
+    reading.eventsNext = Math.min(eventsTogether.most, 2 * reading.eventsNext);
+  }
   const [next] = reading.events;
   if (next === undefined) return false;
   if (reading.isPlaced && next.sequence !== reading.sequence + 1) throw yield* lost(view);
@@ -198,7 +203,7 @@ const createReadOn = (chain: Chain) => {
     const log = chain.logFor(options);
     const isPlaced = options.whole === true && log !== undefined && cursor.log?.node === log.node;
     const sequence = yield* sequenceOf(view, log, cursor);
-    const reading: Reading = { view, log, options, block: cursor.block, sequence, isPlaced, events: undefined, ahead: [], together: blocksTogether.first, groups: [], size: 0 };
+    const reading: Reading = { view, log, options, block: cursor.block, sequence, isPlaced, events: undefined, ahead: [], together: blocksTogether.first, eventsNext: eventsTogether.first, groups: [], size: 0 };
     const begun = performance.now();
     const { limit } = options;
     const hasRoom = (): boolean => (limit === undefined ? reading.size < mostEvents && performance.now() - begun < longestRead : reading.groups.length < limit);
