@@ -221,7 +221,7 @@ export interface WebhookStore {
   message(id: number): Message | undefined;
   /** Id of the last message: within a transaction, of that written last. */
   lastMessage(): number;
-  /** The messages about this that have deliveries, each with these. */
+  /** The messages about this, each with the deliveries that it was written with. Some or, for a while, all of these may be gone. */
   messagesAbout(about: About): { messageId: number; deliveries: { webhookId: number; id: number }[] }[];
   /** Marks a message as superseded, for as long as it is kept. */
   supersede(messageId: number): void;

@@ -13,26 +13,34 @@ const rangeOf = (about: About): { start: Key; end: Key } => {
   return { start: [about.event, digest, 0], end: [about.event, digest, beyondAll] };
 };
 
-/** Within a transaction or not: what has only been counted in one that is open is in `tally`. */
+/** Of those in rows. Within a transaction or not: what has only been counted in one that is open is in `tally`. */
 export const messagesAbout = (db: WebhookDatabases, about: About): ReturnType<WebhookStore["messagesAbout"]> =>
   [...db.about.getRange(rangeOf(about))].map(({ key: [, , messageId], value }) => ({ messageId, deliveries: value.map(([webhookId, id]) => ({ webhookId, id })) }));
 
-/** Finds messages by the block or transaction that they are about. */
-export const createAboutIndex = (db: WebhookDatabases, tally: Tally) => ({
-  add: (messageId: number, { about }: Message, deliveries: [webhookId: number, id: number][]): void => {
-    if (about === undefined) return;
-    db.about.putSync([about.event, digestOf(about), messageId], deliveries);
-    tally.add(counters.about(about.event), 1);
-  },
-  /** To be called before the message itself is removed. */
-  remove: (messageId: number): void => {
-    const about = db.messages.get(messageId)?.about;
-    if (about === undefined) return;
-    db.about.removeSync([about.event, digestOf(about), messageId]);
+/** Finds messages in rows by the block or transaction that they are about. */
+export const createAboutIndex = (db: WebhookDatabases, tally: Tally) => {
+  /** A message about something goes: it is neither counted nor marked any more. */
+  const uncount = (messageId: number, about: About): void => {
     tally.add(counters.about(about.event), -1);
     tally.add(counters.superseded(messageId), -tally.get(counters.superseded(messageId)));
-  },
-  supersede: (messageId: number): void => {
-    if (tally.get(counters.superseded(messageId)) === 0) tally.add(counters.superseded(messageId), 1);
-  },
-});
+  };
+
+  return {
+    add: (messageId: number, { about }: Message, deliveries: readonly [webhookId: number, id: number][]): void => {
+      if (about === undefined) return;
+      db.about.putSync([about.event, digestOf(about), messageId], [...deliveries]);
+      tally.add(counters.about(about.event), 1);
+    },
+    /** To be called before the message itself is removed. */
+    remove: (messageId: number): void => {
+      const about = db.messages.get(messageId)?.about;
+      if (about === undefined) return;
+      db.about.removeSync([about.event, digestOf(about), messageId]);
+      uncount(messageId, about);
+    },
+    uncount,
+    supersede: (messageId: number): void => {
+      if (tally.get(counters.superseded(messageId)) === 0) tally.add(counters.superseded(messageId), 1);
+    },
+  };
+};

@@ -1,6 +1,7 @@
 import type { Database, RootDatabase } from "lmdb";
 import type { About, DeliveryRow, KeptReply, KeptTime, Message, Pause, Progress, RecentEvent, WebhookRow } from "../../../types/webhook-store.js";
 import type { DeliveryState } from "../../../types/webhooks.js";
+import type { MessageSheet } from "./message-sheet.js";
 import { rowEncoder } from "./row-encoding.js";
 
 /** An open LMDB environment, whatever else is kept in it. */
@@ -23,8 +24,12 @@ export interface WebhookDatabases {
   replies: Database<KeptReply, string>;
   /** Revision of the register -> id of the webhook that changed with it; the last ones only. */
   changes: Database<number, number>;
-  /** Message number -> message. */
+  /** Message number -> a message that is on no sheet. */
   messages: Database<Message, number>;
+  /** Number of the first -> messages of one block that was applied (message-sheet.ts). */
+  messageSheets: Database<MessageSheet, number>;
+  /** Digest of a block's id, number of the first message: the sheets of its messages. */
+  blocks: Database<true, [string, number]>;
   /** Webhook id, first delivery id -> deliveries that wait for their first attempt, or were delivered by it (sheet.ts). */
   sheets: Database<Buffer, [number, number]>;
   /** Webhook id, delivery id -> any other delivery. */
@@ -45,7 +50,7 @@ export interface WebhookDatabases {
   finished: Database<true, ["dead" | "done" | "sheet", number, number, number]>;
   /** Id of a webhook that may have deliveries that are to be removed -> the last of them. */
   removed: Database<number, number>;
-  /** Event, digest of a block's or transaction's id, message number -> the deliveries of that message, as webhook id and delivery id. */
+  /** Event, digest of a block's or transaction's id, message number -> the deliveries of that message, as webhook id and delivery id. Of messages that are on no sheet. */
   about: Database<[number, number][], [About["event"], string, number]>;
   /** Event, ordinal -> one of its last payloads. */
   recent: Database<RecentEvent, [string, number]>;
@@ -75,7 +80,7 @@ export const counters = {
   inState: (webhookId: number, state: ListedState) => `in-state ${webhookId} ${state}`,
   /** Deliveries of a webhook in a state, or in any, whose ids are in one bucket: how a page far down is found. */
   inBucket: (webhookId: number, state: ListedState, bucket: number) => `in-bucket ${webhookId} ${state} ${bucket.toString(16).padStart(14, "0")}`,
-  /** Deliveries that share a message. */
+  /** Deliveries that share a message, or a sheet of messages, by the number of its first. */
   references: (messageId: number) => `references ${messageId}`,
   /** Messages about blocks or transactions to which this happened. */
   about: (event: About["event"]) => `about ${event}`,
@@ -88,7 +93,7 @@ export const counters = {
 } as const;
 
 /** Changes with every change of layout. Earlier ones are migrated (migrate.ts). */
-export const schemaVersion = 6;
+export const schemaVersion = 7;
 
 const names = {
   register: "webhooks-register",
@@ -96,6 +101,8 @@ const names = {
   replies: "webhooks-replies",
   changes: "webhooks-changes",
   messages: "webhooks-messages",
+  messageSheets: "webhooks-message-sheets",
+  blocks: "webhooks-blocks",
   sheets: "webhooks-sheets",
   deliveries: "webhooks-deliveries",
   states: "webhooks-states",

@@ -117,13 +117,16 @@ const addChecksums = (db: WebhookDatabases): void => {
 /** Layout 6: deliveries are on sheets. Those that have rows keep them, and are listed beside the others until they go. */
 const beginSheets = (): void => undefined;
 
+/** Layout 7: messages of blocks are on sheets, too. As before, rows stay until they go. */
+const beginMessageSheets = (): void => undefined;
+
 export interface MigrationNeeds {
   /** Whether the store is beside the chain's. */
   keepsChain: boolean;
 }
 
 /** By the layout that each begins from. */
-const steps: Readonly<Record<number, (db: WebhookDatabases, needs: MigrationNeeds) => void>> = { 1: nameBlocks, 2: keepTime, 3: giveCursors, 4: addChecksums, 5: beginSheets };
+const steps: Readonly<Record<number, (db: WebhookDatabases, needs: MigrationNeeds) => void>> = { 1: nameBlocks, 2: keepTime, 3: giveCursors, 4: addChecksums, 5: beginSheets, 6: beginMessageSheets };
 
 /** Returns the layout that it leads to: that which it was given if there is no way on from there. */
 export const migrate = (db: WebhookDatabases, from: number, needs: MigrationNeeds): number => {

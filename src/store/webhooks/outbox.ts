@@ -1,8 +1,9 @@
 import type { Database, Key } from "lmdb";
 import type { DeliveryRow, Message, Recipient, WebhookStore } from "../../../types/webhook-store.js";
 import type { DeliveryState } from "../../../types/webhooks.js";
-import { createAboutIndex } from "./about.js";
 import { beyondAll, bucketSize, counters, type ListedState, readNumber, type WebhookDatabases } from "./databases.js";
+import type { DeliveryName } from "./message-sheet.js";
+import { createMessageReader, createMessageWriter, type MessageReader } from "./messages.js";
 import { fitsOnSheet } from "./sheet.js";
 import { createSheetReader, createSheetWriter, type SheetReader } from "./sheets.js";
 import type { Tally } from "./tally.js";
@@ -58,17 +59,24 @@ const rowOf = ({ webhookId, event, key, last, reverts, begin }: Recipient, { at 
   return row;
 };
 
+/** What deliveries and their messages are read by. */
+export interface OutboxReaders {
+  sheets: SheetReader;
+  messages: MessageReader;
+}
+
+export const createOutboxReaders = (db: WebhookDatabases): OutboxReaders => ({ sheets: createSheetReader(db), messages: createMessageReader(db) });
+
 /** Writes of deliveries, within one transaction, at whose end it is to be flushed. */
-export const createOutboxWriter = (db: WebhookDatabases, tally: Tally, reader: SheetReader = createSheetReader(db)) => {
-  const sheets = createSheetWriter(db, reader);
+export const createOutboxWriter = (db: WebhookDatabases, tally: Tally, readers: OutboxReaders = createOutboxReaders(db)) => {
+  const sheets = createSheetWriter(db, readers.sheets);
+  const messages = createMessageWriter(db, tally, readers.messages);
   const namesOf = createNames();
   const count = ({ webhookId, id }: DeliveryRow, state: ListedState, by: 1 | -1): void => {
     const { inState, inBucket } = namesOf(webhookId, state, Math.floor(id / bucketSize));
     tally.add(inState, by);
     tally.add(inBucket, by);
   };
-
-  const about = createAboutIndex(db, tally);
 
   const insert = (row: DeliveryRow): void => {
     if (fitsOnSheet(row)) sheets.add(row);
@@ -79,15 +87,13 @@ export const createOutboxWriter = (db: WebhookDatabases, tally: Tally, reader: S
 
   const append: WebhookStore["append"] = (message, recipients) => {
     const messageId = tally.add(counters.lastMessage, 1);
-    db.messages.putSync(messageId, message);
-    tally.add(counters.references(messageId), recipients.length);
-    const ids = recipients.map((recipient) => {
+    const written = recipients.map((recipient): DeliveryName => {
       const row = rowOf(recipient, message, messageId, tally.add(counters.lastDelivery, 1));
       insert(row);
-      return row.id;
+      return [row.webhookId, row.id];
     });
-    about.add(messageId, message, recipients.map(({ webhookId }, index) => [webhookId, ids[index] ?? 0]));
-    return ids;
+    messages.add(messageId, message, written);
+    return written.map(([, id]) => id);
   };
 
   const changeDelivery: WebhookStore["changeDelivery"] = (before, after) => {
@@ -106,12 +112,15 @@ export const createOutboxWriter = (db: WebhookDatabases, tally: Tally, reader: S
     if (!fitsOnSheet(row) || !sheets.remove(row.webhookId, row.id)) removeRow(db, row);
     count(row, row.state, -1);
     count(row, "any", -1);
-    if (tally.add(counters.references(row.messageId), -1) > 0) return;
-    about.remove(row.messageId);
-    db.messages.removeSync(row.messageId);
+    messages.release(row.messageId);
   };
 
-  return { append, changeDelivery, removeDelivery, supersede: about.supersede, flush: sheets.flush, onSheet: sheets.delivery };
+  const flush = (): void => {
+    sheets.flush();
+    messages.flush();
+  };
+
+  return { append, changeDelivery, removeDelivery, supersede: messages.supersede, flush, flushMessages: messages.flush, onSheet: sheets.delivery };
 };
 
 export type OutboxWriter = ReturnType<typeof createOutboxWriter>;
@@ -153,7 +162,7 @@ export const some = <T>(all: Iterable<T>, offset: number, limit: number): T[] =>
 };
 
 /** Questions about deliveries. None loads rows that it does not answer with. `writing`: what the open transaction has not written yet. */
-export const createOutboxReader = (db: WebhookDatabases, instance: string, { sheets, countOfKey, writing }: { sheets: SheetReader; countOfKey(key: string): number; writing(): OutboxWriter | undefined }) => {
+export const createOutboxReader = (db: WebhookDatabases, instance: string, { sheets, messages, countOfKey, writing }: OutboxReaders & { countOfKey(key: string): number; writing(): OutboxWriter | undefined }) => {
   /** Rows of layouts before 4 have no name of their own: receivers may have seen this one. */
   const named = (row: DeliveryRow): DeliveryRow => ((row.key as string | undefined) === undefined ? { ...row, key: `msg_${instance}_${row.id}_${row.at.toString(36)}` } : row);
 
@@ -212,5 +221,13 @@ export const createOutboxReader = (db: WebhookDatabases, instance: string, { she
 
   const countOf: WebhookStore["countOf"] = (webhookId, state) => countOfKey(counters.inState(webhookId, state));
 
-  return { countOf, message: (id: number) => db.messages.get(id), delivery, deliveries, deliveryIds, retries, releasable, heldFrom };
+  /** Messages, with those that the open transaction has written. */
+  const written = (): MessageReader => {
+    writing()?.flushMessages();
+    return messages;
+  };
+  const message: WebhookStore["message"] = (id) => written().message(id);
+  const messagesAbout: WebhookStore["messagesAbout"] = (about) => written().about(about);
+
+  return { countOf, message, messagesAbout, delivery, deliveries, deliveryIds, retries, releasable, heldFrom };
 };

@@ -2,8 +2,7 @@ import type { WebhookStore } from "../../../types/webhook-store.js";
 import { transact, transactSoon } from "../lmdb/transact.js";
 import { unwatched, type WriteWatch } from "../lmdb/write-watch.js";
 import { type OpenEnvironment, readNumber, type WebhookDatabases } from "./databases.js";
-import { createOutboxWriter, type OutboxWriter } from "./outbox.js";
-import type { SheetReader } from "./sheets.js";
+import { createOutboxWriter, type OutboxReaders, type OutboxWriter } from "./outbox.js";
 import { createTally, type Tally } from "./tally.js";
 
 /** What writes use while a transaction is open. */
@@ -13,14 +12,14 @@ export interface Writing {
 }
 
 /** The transactions of the store, and what writes use while one is open. */
-export const createTransactions = (environment: OpenEnvironment & { writes?: WriteWatch }, db: WebhookDatabases, sheets: SheetReader) => {
+export const createTransactions = (environment: OpenEnvironment & { writes?: WriteWatch }, db: WebhookDatabases, readers: OutboxReaders) => {
   const { writes = unwatched } = environment;
   let open: Writing | undefined;
 
   /** Gives `work` what writes need, in a transaction that is open already. */
   const write = <T>(work: () => T): T => {
     const tally = createTally(db);
-    open = { tally, outbox: createOutboxWriter(db, tally, sheets) };
+    open = { tally, outbox: createOutboxWriter(db, tally, readers) };
     try {
       const result = work();
       open.outbox.flush();

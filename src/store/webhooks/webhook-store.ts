@@ -12,11 +12,10 @@ import { endWriting, transactAnyway } from "../lmdb/transact.js";
 import { noteFile } from "../lmdb/write-gate.js";
 import { unwatched, type WriteWatch } from "../lmdb/write-watch.js";
 import type { LogEnvironment } from "../follow/host-log.js";
-import { messagesAbout } from "./about.js";
 import { beyondAll, counters, type OpenEnvironment, openWebhookDatabases, readNumber, schemaVersion, type WebhookDatabases } from "./databases.js";
 import { migrate, type MigrationNeeds } from "./migrate.js";
-import { createOutboxReader } from "./outbox.js";
-import { createSheetReader, type SheetReader } from "./sheets.js";
+import { createOutboxReader, createOutboxReaders } from "./outbox.js";
+import type { SheetReader } from "./sheets.js";
 import { createTransactions, type Transactions } from "./transactions.js";
 import { canBeTrimmed, trimDeliveries } from "./trim.js";
 
@@ -154,7 +153,6 @@ const deliveriesPart = (db: WebhookDatabases, sheets: SheetReader, reader: Retur
   lastMessage: () => count(counters.lastMessage),
   append: (message, recipients) => writing().outbox.append(message, recipients),
   hasAbout: (event) => count(counters.about(event)) > 0,
-  messagesAbout: (about) => messagesAbout(db, about),
   supersede: (messageId) => writing().outbox.supersede(messageId),
   isSuperseded: (messageId) => count(counters.superseded(messageId)) > 0,
   changeDelivery: (before, after) => writing().outbox.changeDelivery(before, after),
@@ -172,8 +170,8 @@ const deliveriesPart = (db: WebhookDatabases, sheets: SheetReader, reader: Retur
 export const createWebhookStore = (environment: OpenEnvironment & { writes?: WriteWatch }, needs: MigrationNeeds = { keepsChain: true }): WebhookStore => {
   noteFile(environment);
   const { db, instance } = transactAnyway(environment, () => openDatabases(environment, needs));
-  const sheets = createSheetReader(db);
-  const transactions = createTransactions(environment, db, sheets);
+  const readers = createOutboxReaders(db);
+  const transactions = createTransactions(environment, db, readers);
   const { transaction, transactionSoon } = transactions;
   return {
     instance,
@@ -181,7 +179,7 @@ export const createWebhookStore = (environment: OpenEnvironment & { writes?: Wri
     transactionSoon,
     ...registerPart(db, transactions),
     ...notesPart(db, transactions),
-    ...deliveriesPart(db, sheets, createOutboxReader(db, instance, { sheets, countOfKey: transactions.count, writing: transactions.outbox }), transactions),
+    ...deliveriesPart(db, readers.sheets, createOutboxReader(db, instance, { ...readers, countOfKey: transactions.count, writing: transactions.outbox }), transactions),
   };
 };
 

@@ -35,6 +35,25 @@ export const measureStorage = async (): Promise<Row> => {
   return { group, what: "the store of a webhook that fails for five days at 18 transactions a second", figure, unit: "MB", against: "limit", peer: 10, ratio: figure / 10, goal: { atMost: 1 }, note: `${(behind ?? 0).toLocaleString("en")} blocks behind; ${attempts} attempts of its last 100 deliveries` };
 };
 
+/** What is kept of an event that was delivered, by how many webhooks are told of it: its share of the store's file. */
+export const measureRecord = async (webhooks: number, most: number): Promise<Row> => {
+  const [transactions, blocks] = [150, 60];
+  const chain = createEndlessChain(transactions);
+  const sink = await openSink();
+  const { engine, size, close } = openChainEngine(chain.changes);
+  for (let index = 0; index < webhooks; index++) engine.create({ event: "transaction.applied", target: `http://127.0.0.1:${sink.port}/${index}` });
+  await engine.settled();
+  chain.grow(1);
+  await sink.until(webhooks * transactions);
+  const before = size();
+  chain.grow(blocks);
+  await sink.until(webhooks * transactions * blocks);
+  const figure = ((size() - before) * 2 ** 20) / (webhooks * transactions * blocks);
+  await close();
+  await sink.close();
+  return { group, what: `the record of a delivery, ${webhooks} webhook${webhooks === 1 ? "" : "s"} told of each event`, figure, unit: "bytes", against: "limit", peer: most, ratio: figure / most, goal: { atMost: 1 } };
+};
+
 const collect = (): void => {
   setFlagsFromString("--expose-gc");
   (runInNewContext("gc") as () => void)();

@@ -1,4 +1,4 @@
-import { measureBehind, measureStorage } from "../follow/bounds.js";
+import { measureBehind, measureRecord, measureStorage } from "../follow/bounds.js";
 import { measureLists, measurePatterns } from "../follow/deciding.js";
 import { measureBackfill, measureRecording } from "../follow/recording.js";
 import { measureHangingAfterSlow, measureHangingOrigins, measureHangingPath } from "../follow/hanging.js";
@@ -27,6 +27,8 @@ export const measureFollow: Measure = async (run) => {
     "streams 1k": () => measureStreams([1_000]),
     ...(run.quick ? {} : { "streams 10k": () => measureStreams([10_000]) }),
     storage: measureStorage,
+    "record 1": () => measureRecord(1, 300),
+    "record 8": () => measureRecord(8, 220),
     memory: measureBehind,
   };
   for (const [what, step] of Object.entries(steps)) {
