@@ -54,7 +54,8 @@ const message: fc.Arbitrary<Message> = fc
         const { about: _, ...rest } = chain;
         return rest;
       }
-      default:
+      case "number":
+      case undefined:
         return chain;
     }
   });
