@@ -26,9 +26,9 @@ const idOf = (kind: string, n: number): string => Buffer.from(`${kind} ${n}`.pad
 
 /** Events of a few blocks as they are told of, and some that are unlike them in one thing or another. */
 const message: fc.Arbitrary<Message> = fc
-  .record({ height: fc.integer({ min: 1, max: 3 }), place: fc.nat(4), kind: fc.constantFrom("block", "transaction", "transaction", "transaction", "round", "vote"), unlike: fc.constantFrom(...Array<undefined>(12).fill(undefined), "json", "reverted", "plain", "times", "log", "late", "long", "number", "own", "bare") })
+  .record({ height: fc.integer({ min: 1, max: 3 }), place: fc.nat(4), kind: fc.constantFrom("block", "transaction", "transaction", "transaction", "round", "vote"), unlike: fc.constantFrom(...Array<undefined>(12).fill(undefined), "json", "reverted", "plain", "times", "log", "late", "long", "number", "spaced", "own", "bare") })
   .map(({ height, place, kind, unlike }): Message => {
-    const block = { height, id: unlike === "number" ? String(height).padStart(19, "7") : idOf("block", height) };
+    const block = { height, id: unlike === "number" ? String(height).padStart(19, "7") : unlike === "spaced" ? `block ${height}` : idOf("block", height) };
     const transaction = unlike === "number" ? `${place}` : idOf("transaction", place);
     const isTransaction = kind === "transaction" || kind === "vote";
     const about: About = isTransaction ? { event: "transaction.applied", id: `${transaction} ${block.id}` } : { event: "block.applied", id: block.id };
@@ -55,6 +55,7 @@ const message: fc.Arbitrary<Message> = fc
         return rest;
       }
       case "number":
+      case "spaced":
       case undefined:
         return chain;
     }
@@ -78,7 +79,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
 const recipientsOf = ({ message: { event = "" }, webhookIds }: Given) => webhookIds.map((webhookId) => ({ webhookId, event, key: `msg_${webhookId}`, begin: { state: "pending" as const } }));
 
 const subjects: readonly About[] = [1, 2, 3].flatMap((height) =>
-  [idOf("block", height), String(height).padStart(19, "7")].flatMap((block): About[] => [
+  [idOf("block", height), String(height).padStart(19, "7"), `block ${height}`].flatMap((block): About[] => [
     { event: "block.applied", id: block },
     { event: "block.reverted", id: block },
     ...[0, 1, 2, 3, 4].flatMap((place) => [idOf("transaction", place), `${place}`]).flatMap((id): About[] => [
@@ -112,6 +113,8 @@ const createModel = (store: WebhookStore, kept: Kept[], last: { message: number;
   const appendOne = (one: Given): Kept => {
     const ids = store.append(one.message, recipientsOf(one));
     const id = store.lastMessage();
+    if (id % 3 === 0 && one.message.about !== undefined) expect(store.messagesAbout(one.message.about).at(-1)?.messageId).to.equal(id);
+    if (id % 5 === 0) expect(store.message(id)).to.deep.equal(one.message);
     return { id, message: one.message, written: one.webhookIds.map((webhookId, index) => ({ webhookId, id: ids[index] ?? 0 })), left: new Set(ids), isSuperseded: false };
   };
 
@@ -245,13 +248,14 @@ describe("messages of webhooks", function () {
     );
   });
 
-  it("of a block stand many to a value where they have few deliveries, and in rows where they have more", async () => {
+  it("of a block stand many to a value where they have few deliveries, and in rows where they have more, though each is asked whether it was reverted before", async () => {
     const environment = openWebhookStore(dataDir);
     const append = (height: number, webhookIds: number[]): void => {
       const block = { height, id: idOf("block", height) };
       environment.store.transaction(() => {
         for (let place = 1; place <= 150; place++) {
           const one: Message = { at: 8 * height, eventId: `${block.id}.applied.${place}`, event: "transaction.applied", block, before: `${height - 1}-${idOf("block", height - 1)}`, after: `${height}-${block.id}`, about: { event: "transaction.applied", id: `${idOf(`of ${height}`, place)} ${block.id}` } };
+          expect(environment.store.messagesAbout({ event: "transaction.reverted", id: idOf(`of ${height}`, place) })).to.deep.equal([]);
           environment.store.append(one, recipientsOf({ message: one, webhookIds }));
         }
       });

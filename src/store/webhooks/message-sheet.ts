@@ -51,10 +51,17 @@ const prefixIn = (eventId: string): string => eventId.slice(0, eventId.indexOf("
 
 const isHexId = (id: string): boolean => /^[0-9a-f]{64}$/.test(id);
 
+/** The block whose sheets may have messages about something; undefined where none has. */
+export const blockIn = ({ event, id }: About): string | undefined => {
+  if (event === "block.applied") return id;
+  const space = id.lastIndexOf(" ");
+  return event === "transaction.applied" && space >= 0 ? id.slice(space + 1) : undefined;
+};
+
 const subjectOf = (about: About | undefined, blockId: string): Subject | undefined => {
   if (about === undefined) return null;
-  if (about.event === "block.applied" && about.id === blockId) return true;
-  if (about.event !== "transaction.applied" || !about.id.endsWith(` ${blockId}`)) return undefined;
+  if (blockIn(about) !== blockId) return undefined;
+  if (about.event === "block.applied") return true;
   const id = about.id.slice(0, -blockId.length - 1);
   return isHexId(id) ? Buffer.from(id, "hex") : id;
 };
@@ -121,10 +128,3 @@ export const readMessages = ([[height, id, before, after, idPrefix, at], names, 
     if (about !== undefined) message.about = about;
     return { message, deliveries: pairsOf(flat) };
   });
-
-/** The block whose sheets may have messages about something; undefined where none has. */
-export const blockIn = ({ event, id }: About): string | undefined => {
-  if (event === "block.applied") return id;
-  const space = id.lastIndexOf(" ");
-  return event === "transaction.applied" && space >= 0 ? id.slice(space + 1) : undefined;
-};

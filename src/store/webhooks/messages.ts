@@ -95,8 +95,9 @@ export const createMessageWriter = (db: WebhookDatabases, tally: Tally, reader: 
   const rows = createAboutIndex(db, tally);
   let open: OpenSheet | undefined;
 
-  const flush = (): void => {
-    if (open === undefined) return;
+  /** `about`: only if something on the sheet may be about it. Nothing more is put on a sheet that was written, and what is asked for between two messages is seldom of their block. */
+  const flush = (about?: About): void => {
+    if (open === undefined || (about !== undefined && blockIn(about) !== open.sheet[0][1])) return;
     const { first, sheet } = open;
     db.messageSheets.putSync(first, sheet);
     db.blocks.putSync([blockKey(sheet[0][1]), first], true);

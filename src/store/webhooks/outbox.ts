@@ -221,13 +221,15 @@ export const createOutboxReader = (db: WebhookDatabases, instance: string, { she
 
   const countOf: WebhookStore["countOf"] = (webhookId, state) => countOfKey(counters.inState(webhookId, state));
 
-  /** Messages, with those that the open transaction has written. */
-  const written = (): MessageReader => {
+  const message: WebhookStore["message"] = (id) => {
     writing()?.flushMessages();
-    return messages;
+    return messages.message(id);
   };
-  const message: WebhookStore["message"] = (id) => written().message(id);
-  const messagesAbout: WebhookStore["messagesAbout"] = (about) => written().about(about);
+
+  const messagesAbout: WebhookStore["messagesAbout"] = (about) => {
+    writing()?.flushMessages(about);
+    return messages.about(about);
+  };
 
   return { countOf, message, messagesAbout, delivery, deliveries, deliveryIds, retries, releasable, heldFrom };
 };
