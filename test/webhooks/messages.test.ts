@@ -5,6 +5,8 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { type Key, open } from "lmdb";
 import type { About, Message, WebhookStore } from "../../types/webhook-store.js";
+import { openWebhookDatabases } from "../../src/store/webhooks/databases.js";
+import { createMessageReader } from "../../src/store/webhooks/messages.js";
 import { openWebhookStore } from "../../src/store/webhooks/webhook-store.js";
 import { count } from "../fixtures/long.js";
 
@@ -268,5 +270,24 @@ describe("messages of webhooks", function () {
     expect(counts["message-sheets"]).to.equal(blocks);
     // 3,000 messages.
     expect(blocks).to.be.within(40, 60);
+  });
+
+  it("of a block with a hundred sheets are found without reading a sheet twice, as many times as they are asked for", async () => {
+    const { store, environment, close } = openWebhookStore(dataDir);
+    const block = { height: 9, id: idOf("block", 9) };
+    const subjectOf = (place: number): About => ({ event: "transaction.applied", id: `${idOf("transaction", place)} ${block.id}` });
+    store.transaction(() => {
+      for (let place = 1; place <= 150; place++) {
+        const one: Message = { at: 72, eventId: `${block.id}.applied.${place}`, event: "transaction.applied", block, before: `8-${idOf("block", 8)}`, after: `9-${block.id}`, about: subjectOf(place) };
+        for (let chunk = 0; chunk < 20; chunk++) store.append(one, recipientsOf({ message: one, webhookIds: [1, 2, 3, 4, 5, 6, 7, 8].map((id) => 50 * chunk + id) }));
+      }
+    });
+    const db = openWebhookDatabases(environment);
+    let reads = 0;
+    const messageSheets = Object.assign(Object.create(db.messageSheets) as typeof db.messageSheets, { get: (key: number) => (reads++, db.messageSheets.get(key)) });
+    const reader = createMessageReader({ ...db, messageSheets });
+    for (let time = 0; time < 2; time++) for (let place = 1; place <= 150; place++) expect(reader.about(subjectOf(place)).length).to.equal(20);
+    expect(reads).to.equal(db.messageSheets.getKeysCount()).and.be.above(100);
+    await close();
   });
 });

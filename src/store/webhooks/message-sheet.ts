@@ -13,28 +13,25 @@ const mostBytes = 3_900;
 /** Deliveries of a message that is put on a sheet, at the most. */
 const mostDeliveries = 8;
 
-/** Characters: whatever has longer texts gets a row of its own. */
-const longestText = 300;
+/** Characters of its texts together: whatever has more gets a row of its own. */
+const longestTexts = 600;
 
 export type DeliveryName = [webhookId: number, id: number];
-
-/** What a message is, and which deliveries it was written with. */
-export interface Told {
-  message: Message;
-  deliveries: readonly DeliveryName[];
-}
 
 /** What all messages of a sheet share. Null: that which follows from the block. */
 type Head = [height: number, blockId: string, before: string, after: string | null, idPrefix: string | null, at: number];
 
-/** What a message is about: nothing, its block, or a transaction in it, by its id as 32 bytes or any other text. */
-type Subject = null | true | Uint8Array | string;
+/** What a message is about: nothing, its block, or a transaction in it, by its id. */
+type Subject = null | true | string;
 
-/** The end of the event's id, its name as a place among those of the sheet, and the deliveries, one after the other. */
-type Entry = [idRest: string, name: number, subject: Subject, deliveries: number[]];
+/** The end of the event's id, its name as a place among those of the sheet, what it is about, and the deliveries, one after the other. */
+type Entry<S> = [idRest: string, name: number, subject: S, deliveries: number[]];
 
-/** As it is written, as MessagePack. */
-export type MessageSheet = [head: Head, names: string[], entries: Entry[]];
+/** As it is written, as MessagePack: most ids of transactions are 32 bytes. */
+export type MessageSheet = [head: Head, names: string[], entries: Entry<Subject | Uint8Array>[]];
+
+/** As it is in memory. */
+export type ReadSheet = [head: Head, names: string[], entries: Entry<Subject>[]];
 
 type OfBlock = { [Name in "block" | "eventId" | "event" | "before" | "after"]-?: NonNullable<Message[Name]> };
 
@@ -51,43 +48,43 @@ const prefixIn = (eventId: string): string => eventId.slice(0, eventId.indexOf("
 
 const isHexId = (id: string): boolean => /^[0-9a-f]{64}$/.test(id);
 
-/** The block whose sheets may have messages about something; undefined where none has. */
-export const blockIn = ({ event, id }: About): string | undefined => {
-  if (event === "block.applied") return id;
+/** The block whose sheets may have messages about something, and what stands there for it; undefined where none has. */
+export const soughtBy = ({ event, id }: About): { blockId: string; subject: true | string } | undefined => {
+  if (event === "block.applied") return { blockId: id, subject: true };
   const space = id.lastIndexOf(" ");
-  return event === "transaction.applied" && space >= 0 ? id.slice(space + 1) : undefined;
+  return event === "transaction.applied" && space >= 0 ? { blockId: id.slice(space + 1), subject: id.slice(0, space) } : undefined;
 };
 
+/** Undefined: it is found otherwise than by this block. */
 const subjectOf = (about: About | undefined, blockId: string): Subject | undefined => {
   if (about === undefined) return null;
-  if (blockIn(about) !== blockId) return undefined;
-  if (about.event === "block.applied") return true;
-  const id = about.id.slice(0, -blockId.length - 1);
-  return isHexId(id) ? Buffer.from(id, "hex") : id;
+  const sought = soughtBy(about);
+  return sought?.blockId === blockId ? sought.subject : undefined;
 };
+
+const packed = (subject: Subject): Subject | Uint8Array => (typeof subject === "string" && isHexId(subject) ? Buffer.from(subject, "hex") : subject);
+const unpacked = (subject: Subject | Uint8Array): Subject => (subject instanceof Uint8Array ? Buffer.from(subject).toString("hex") : subject);
 
 const aboutOf = (subject: Subject, blockId: string): About | undefined => {
   if (subject === null) return undefined;
-  if (subject === true) return { event: "block.applied", id: blockId };
-  const id = typeof subject === "string" ? subject : Buffer.from(subject).toString("hex");
-  return { event: "transaction.applied", id: `${id} ${blockId}` };
+  return subject === true ? { event: "block.applied", id: blockId } : { event: "transaction.applied", id: `${subject} ${blockId}` };
 };
 
 /** A message as it stands on a sheet. */
 export interface Sheeted {
   head: Head;
-  entry: Omit<Told, "message"> & { idRest: string; event: string; subject: Subject };
+  entry: { idRest: string; event: string; subject: Subject | Uint8Array; deliveries: readonly DeliveryName[] };
 }
 
 /** Undefined: it gets a row. */
-export const toSheet = ({ message, deliveries }: Told): Sheeted | undefined => {
+export const toSheet = (message: Message, deliveries: readonly DeliveryName[]): Sheeted | undefined => {
   if (deliveries.length > mostDeliveries || !isOfBlock(message)) return undefined;
   const { at, block, eventId, event, before, after, about } = message;
   const subject = subjectOf(about, block.id);
-  if (subject === undefined || eventId.length + event.length + before.length + after.length + (about?.id.length ?? 0) > 2 * longestText) return undefined;
+  if (subject === undefined || eventId.length + event.length + before.length + after.length + (about?.id.length ?? 0) > longestTexts) return undefined;
   const prefix = prefixIn(eventId);
   const head: Head = [block.height, block.id, before, after === afterOf(block.height, block.id) ? null : after, prefix === idPrefixOf(block.id) ? null : prefix, at];
-  return { head, entry: { deliveries, idRest: eventId.slice(prefix.length), event, subject } };
+  return { head, entry: { idRest: eventId.slice(prefix.length), event, subject: packed(subject), deliveries } };
 };
 
 const isSameHead = (one: Head, other: Head): boolean => one.every((value, index) => value === other[index]);
@@ -117,14 +114,32 @@ export const putOnSheet = (open: OpenSheet, number: number, { head, entry }: She
   return true;
 };
 
-const pairsOf = (flat: readonly number[]): DeliveryName[] => Array.from({ length: flat.length / 2 }, (_, index) => [flat[2 * index] ?? 0, flat[2 * index + 1] ?? 0]);
+export const readSheet = ([head, names, entries]: MessageSheet): ReadSheet => [
+  head,
+  names,
+  entries.map(([idRest, name, subject, deliveries]) => [idRest, name, unpacked(subject), deliveries]),
+];
 
-/** The messages of a sheet, in the order of their numbers. */
-export const readMessages = ([[height, id, before, after, idPrefix, at], names, entries]: MessageSheet): Told[] =>
-  entries.map(([idRest, name, subject, flat]) => {
-    const block = { height, id };
-    const message: Message = { at, eventId: `${idPrefix ?? idPrefixOf(id)}${idRest}`, event: names[name] ?? "", block, before, after: after ?? afterOf(height, id) };
-    const about = aboutOf(subject, id);
-    if (about !== undefined) message.about = about;
-    return { message, deliveries: pairsOf(flat) };
-  });
+/** The message at a place. */
+export const messageOn = ([[height, id, before, after, idPrefix, at], names, entries]: ReadSheet, place: number): Message | undefined => {
+  const entry = entries[place];
+  if (entry === undefined) return undefined;
+  const [idRest, name, subject] = entry;
+  const message: Message = { at, eventId: `${idPrefix ?? idPrefixOf(id)}${idRest}`, event: names[name] ?? "", block: { height, id }, before, after: after ?? afterOf(height, id) };
+  const about = aboutOf(subject, id);
+  if (about !== undefined) message.about = about;
+  return message;
+};
+
+/** The deliveries that a message was written with. */
+export const deliveriesOn = ([, , entries]: ReadSheet, place: number): { webhookId: number; id: number }[] => {
+  const flat = entries[place]?.[3] ?? [];
+  return Array.from({ length: flat.length / 2 }, (_, index) => ({ webhookId: flat[2 * index] ?? 0, id: flat[2 * index + 1] ?? 0 }));
+};
+
+/** Places of the messages about something. */
+export const placesAbout = ([, , entries]: ReadSheet, sought: true | string): number[] => {
+  const places: number[] = [];
+  for (let place = 0; place < entries.length; place++) if (entries[place]?.[2] === sought) places.push(place);
+  return places;
+};
