@@ -244,7 +244,8 @@ export const dispatchedSender = (here: Sender, dispatch: DeliveryDispatch | unde
     send: (outgoing) =>
       new Promise((resolve, reject) => {
         const giveUp = (): void => resolve(failed("response", "The node has stopped."));
-        giveUps.add(giveUp);
+        // What it is made from may have come late.
+        if (ending.signal.aborted) return giveUp();
         const ended = (settle: () => void): void => {
           giveUps.delete(giveUp);
           settle();
@@ -253,6 +254,7 @@ export const dispatchedSender = (here: Sender, dispatch: DeliveryDispatch | unde
           (answer) => ended(() => resolve(answer)),
           (error: unknown) => ended(() => reject(error instanceof Error ? error : new Error(String(error)))),
         );
+        giveUps.add(giveUp);
       }),
     close: () => {
       ending.abort();
