@@ -16,11 +16,14 @@ export const parseAmount = (value: AmountLike): bigint => {
   return BigInt(text);
 };
 
-/** How many digits a number has before the point. A power of ten may stand for a whole number just below it: NaN. */
+/** Up to here, powers of ten are doubles without a remainder. */
+const exactPowers = 22;
+
+/** How many digits a number has before the point; NaN where its double does not tell: a power of ten may stand for a whole number just below it. */
 const digitsBeforePoint = (value: number): number => {
   let [digits, power] = [1, 10];
   for (; power < value; power *= 10) digits++;
-  return power === value ? NaN : digits;
+  return power === value || digits > exactPowers ? NaN : digits;
 };
 
 /** How far a quotient of five digits has to be from a whole number to be cut as it is without errors: four roundings are off by less than a tenth of it. */
@@ -31,7 +34,7 @@ const approvalInDoubles = (voteBalance: number, supply: number): number | undefi
   const shift = digitsBeforePoint(supply) - digitsBeforePoint(voteBalance) + 4;
   const quotient = (voteBalance * 10 ** shift) / supply;
   const cut = Math.floor(quotient);
-  const isSure = shift <= 22 && voteBalance <= supply && quotient - cut > surely && cut + 1 - quotient > surely;
+  const isSure = shift <= exactPowers && voteBalance <= supply && quotient - cut > surely && cut + 1 - quotient > surely;
   const hundredth = 10 ** (shift - 4);
   // Halves go up or down by how their doubles are rounded.
   return isSure && cut % hundredth !== hundredth / 2 ? Math.round(cut / hundredth) / 100 : undefined;
