@@ -1,8 +1,12 @@
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { Type } from "@sinclair/typebox";
 import { expect } from "chai";
 import Koa from "koa";
+import { createJsonWriter, createRowsWriter } from "../../src/http/reply/long-json.js";
 import { type Route, routesOf } from "../../src/http/route.js";
 import { ask } from "./ask.js";
 import { listenerOf, listening } from "./listening.js";
@@ -148,5 +152,23 @@ describe("replies with long lists", () => {
     expect(row.reads() - before).to.be.within(1, 1_000_000);
     response.destroy();
     while (edge.streams.count > 0) await ask(port, "/api/echo");
+  });
+
+  it("are held by nobody once they have been written", async () => {
+    setFlagsFromString("--expose-gc");
+    const collect = runInNewContext("gc") as () => void;
+    const Page = Type.Object({ data: Type.Array(Listed) });
+    const pageOf = (value: unknown) => ({ data: [{ id: 1, value, after: "" }] });
+    const writers = [createRowsWriter(Page, { amountsAsText: false }), createJsonWriter(Page, { amountsAsText: false, sentOnce: true })];
+    const held = writers.map((write) => {
+      const page = pageOf(texts(300));
+      expect(write(page)).to.equal(JSON.stringify(page));
+      return [new WeakRef(page.data), new WeakRef(page.data[0]!.value as object)];
+    });
+    await nextTurn();
+    collect();
+    expect(held.flat().map((one) => one.deref())).to.deep.equal(Array.from({ length: 4 }, () => undefined));
+    // A writer that is used no more would hold nothing, either.
+    expect(writers.map((write) => write(pageOf([])))).to.deep.equal(Array.from(writers, () => JSON.stringify(pageOf([]))));
   });
 });

@@ -71,12 +71,16 @@ export const createJsonWriter = (schema: unknown, { amountsAsText, sentOnce }: {
   };
   const serialize = createSerializer(schema, { amountsAsText, leavesOut });
   return (value) => {
-    [lists, length] = [[], 0];
-    const text = serialize(value);
-    if (lists.length === 0) return text;
-    const left = lists;
-    const pieces = () => piecesOf(text, left);
-    return length < muchInLists ? [...pieces()].join("") : { pieces };
+    try {
+      const text = serialize(value);
+      if (lists.length === 0) return text;
+      const left = lists;
+      const pieces = () => piecesOf(text, left);
+      return length < muchInLists ? [...pieces()].join("") : { pieces };
+    } finally {
+      // Until the next reply, nobody holds what this one was made of.
+      [lists, length] = [[], 0];
+    }
   };
 };
 
@@ -102,19 +106,20 @@ function* after(begun: readonly string[], rest: Generator<string, void>): Genera
 export const createRowsWriter = (schema: { properties: { data: { items: unknown } } }, options: { amountsAsText: boolean }): ((value: unknown) => string | LongJson) => {
   const { properties } = schema;
   const writeRow = createSerializer(properties.data.items, options);
-  let rows: List = [];
-  const writeRest = createSerializer({ ...schema, properties: { ...properties, data: {} } }, { ...options, leavesOut: (list) => list === rows });
+  const noRows: List = [];
+  const writeRest = createSerializer({ ...schema, properties: { ...properties, data: {} } }, { ...options, leavesOut: (list) => list === noRows });
   return (value) => {
-    rows = (value as { data: List }).data;
-    const rest = rowsIn(writeRest(value), rows, writeRow);
+    const { data, ...rest } = value as { data: List };
+    // What is spread comes last: the other way round, V8 makes a hidden class of each object, which stays until a full collection.
+    const pieces = rowsIn(writeRest({ data: noRows, ...rest }), data, writeRow);
     const begun: string[] = [];
     for (let length = 0; length < muchInLists; ) {
-      const next = rest.next();
+      const next = pieces.next();
       if (next.done === true) return begun.join("");
       begun.push(next.value);
       length += next.value.length;
     }
-    return { pieces: () => after(begun, rest) };
+    return { pieces: () => after(begun, pieces) };
   };
 };
 
