@@ -30,7 +30,7 @@ const longestRead = 5;
 const mostEvents = 250;
 /** Blocks read at a time: at first, and at the most. */
 const blocksTogether = { first: 8, most: 100 };
-/** Events of the log read at a time: at first, and at the most. A hundred large ones take longer than one reading may, which would then take the first alone. */
+/** Events of the log read at a time: at first, and at the most. A hundred large ones take longer than one reading may: it would take the first, and leave the others to be read again. */
 const eventsTogether = { first: 8, most: 100 };
 
 /** One reader, while it reads: where it is, and what has been read ahead for it. */
@@ -46,9 +46,8 @@ interface Reading {
   events: LoggedEvent[] | undefined;
   /** Changes of the blocks above `block`, ascending. */
   ahead: DerivedChange[];
-  /** How many blocks are read next. */
-  together: number;
-  /** How many events of the log are. */
+  /** How many blocks, and events of the log, are read next. */
+  blocksNext: number;
   eventsNext: number;
   groups: Group[];
   /** About how many events they have. */
@@ -161,8 +160,8 @@ const createTakeChange = ({ milestones, recent, highest }: Chain) => {
     const known = id === undefined ? undefined : yield* recent.find(view, "applied", { height: from, id });
     if (known !== undefined) return [known];
     const found: DerivedChange[] = [];
-    const wanted = Math.min(reading.together, options.limit ?? blocksTogether.most, last - from + 1);
-    reading.together = Math.min(blocksTogether.most, 2 * reading.together);
+    const wanted = Math.min(reading.blocksNext, options.limit ?? blocksTogether.most, last - from + 1);
+    reading.blocksNext = Math.min(blocksTogether.most, 2 * reading.blocksNext);
     for (const kept of yield* ask(view.blocks(from, wanted))) {
       found.push(recent.putApplied(kept, yield* roundAfter(view, kept.block.height)));
     }
@@ -203,7 +202,7 @@ const createReadOn = (chain: Chain) => {
     const log = chain.logFor(options);
     const isPlaced = options.whole === true && log !== undefined && cursor.log?.node === log.node;
     const sequence = yield* sequenceOf(view, log, cursor);
-    const reading: Reading = { view, log, options, block: cursor.block, sequence, isPlaced, events: undefined, ahead: [], together: blocksTogether.first, eventsNext: eventsTogether.first, groups: [], size: 0 };
+    const reading: Reading = { view, log, options, block: cursor.block, sequence, isPlaced, events: undefined, ahead: [], blocksNext: blocksTogether.first, eventsNext: eventsTogether.first, groups: [], size: 0 };
     const begun = performance.now();
     const { limit } = options;
     const hasRoom = (): boolean => (limit === undefined ? reading.size < mostEvents && performance.now() - begun < longestRead : reading.groups.length < limit);

@@ -71,8 +71,6 @@ interface RouteCommon<Path, Query, Body> {
   cache?: "tip" | "never";
   /** Whether it can answer while there is no state, without `scope.tip`. Default false. */
   stateless?: boolean;
-  /** Whether it may wait before it answers, and is told when its client has left. Default false. */
-  waits?: boolean;
   /** Whether it answers while the node is stopping, too, when every other route is refused with 503. Default false. */
   whileStopping?: boolean;
   /** For the docs only: error statuses besides 400, 429, 500 and 503 that it may answer with. */
@@ -100,6 +98,8 @@ export interface ItemRoute<State extends Scope, Path, Query, Body, Reply extends
   reply: Reply;
   /** Whether `data` of its reply, which is kept by nobody, is a list of rows that may be large: beyond half a megabyte they are written while it is sent. Default false. */
   largeRows?: boolean;
+  /** Whether it may wait before it answers, and is told when its client has left. Default false. */
+  waits?: boolean;
   /** `headers`: of a request with a body. `left`: of a route that `waits`: aborts when the client has left, or has ended its side of the connection. */
   answer(request: Request<Path, Query, Body> & { headers: IncomingHttpHeaders; left?: AbortSignal | undefined }, state: State): MaybePromise<Reply["static"]>;
 }

@@ -12,7 +12,7 @@ export interface HostAnswers {
   ask<T>(call: () => MaybePromise<T>, late?: (answer: T) => void): MaybePromise<T>;
   /** Asks the chain to stop. Resolves when it has, or has taken too long. */
   end(stop: () => MaybePromise<void>): Promise<void>;
-  /** The node closes: from now on, answers are waited for no longer than the host's patience in all. */
+  /** The node closes: from now on, answers may take 2 s in all, or `stopTimeout` if that is less. */
   closing(): void;
   /** The node has closed: nobody waits any more. */
   closed(): void;

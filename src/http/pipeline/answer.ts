@@ -116,7 +116,8 @@ export const createAnswers = <State extends Scope>({ cache, openState, threshold
     if (parsed === undefined || state === undefined) return;
     const { endpoint } = parsed;
     if (endpoint.route.kind === "body") return askBody(context, parsed, state);
-    const answer = endpoint.route.waits === true ? askWaiting(context, parsed, state) : endpoint.ask(body === undefined ? parsed.input : { ...parsed.input, body, headers: transport.request.headers }, state);
+    const isWaiting = endpoint.route.kind === "item" && endpoint.route.waits === true;
+    const answer = isWaiting ? askWaiting(context, parsed, state) : endpoint.ask(body === undefined ? parsed.input : { ...parsed.input, body, headers: transport.request.headers }, state);
     if (!isPromised(answer)) {
       context.answer = answer;
       return;
