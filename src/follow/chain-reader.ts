@@ -114,10 +114,10 @@ function* isDue(view: ChangesView, position: BlockName | null, block: BlockName 
 
 /** The next event of the host, if it comes before the next change of the chain, or if there is none (`isLast`). */
 function* takeHostEvent(reading: Reading, isLast: boolean): Asking<boolean> {
-  const { log, view, block } = reading;
+  const { log, view, block, options } = reading;
   if (log === undefined) return false;
   if (reading.events === undefined || (reading.events.length === 0 && log.last() > reading.sequence)) {
-    reading.events = log.read(reading.sequence, reading.eventsNext);
+    reading.events = log.read(reading.sequence, Math.min(reading.eventsNext, options.limit ?? eventsTogether.most));
     reading.eventsNext = Math.min(eventsTogether.most, 2 * reading.eventsNext);
   }
   const [next] = reading.events;
@@ -129,7 +129,7 @@ function* takeHostEvent(reading: Reading, isLast: boolean): Asking<boolean> {
   reading.groups.push(hostGroup(log.node, next, cursorOf(block, placeIn(reading))));
   reading.size++;
   reading.sequence = next.sequence;
-  reading.isPlaced = reading.options.whole === true;
+  reading.isPlaced = options.whole === true;
   return true;
 }
 

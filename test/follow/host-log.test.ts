@@ -73,6 +73,24 @@ describe("The log of the host's events", () => {
     expect((await follow.after(unseen, { limit: 1 })).groups[0]?.events[0]?.id).to.equal(`${log.node}.${oldest()}`);
   });
 
+  it("reads no more events at a time than a reader takes, and few at first", async () => {
+    const asked: number[] = [];
+    const read: HostLog["read"] = (after, limit) => {
+      asked.push(limit);
+      return log.read(after, limit);
+    };
+    const changes = { view: () => node.store.changesView(), watch: () => () => undefined };
+    const follow = createFollow({ changes, log: () => ({ node: log.node, last: log.last, append: log.append, trim: log.trim, read }), rules, finality: undefined });
+    const readsFor = async (limit: number) => {
+      asked.length = 0;
+      expect((await follow.after(at(2_000), { limit })).groups).to.have.length(limit);
+      return asked;
+    };
+    expect(await readsFor(1)).to.deep.equal([1]);
+    expect(await readsFor(20)).to.deep.equal([8, 16]);
+    expect(await readsFor(300)).to.deep.equal([8, 16, 32, 64, 100, 100]);
+  });
+
   it("does so where there is no chain to follow, too", async () => {
     const follow = createFollow({ changes: undefined, log: () => log, rules, finality: undefined });
     trim({ before: 0, bytes: 0 });
