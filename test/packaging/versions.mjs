@@ -37,8 +37,8 @@ const packageFor = ({ platform, arch }) => `${platform === "darwin" && arch === 
 const install = (folder, release) => {
   const name = packageFor(process);
   mkdirSync(folder);
-  // Not a release that npm has kept from an earlier day.
-  npmInstall(folder, "--prefer-online", "--no-prefer-offline", "--no-save", "--prefix", folder, `${name}@${release}`);
+  // Not a release that npm has kept from an earlier day; and npm says why it has none.
+  npmInstall(folder, "--loglevel=error", "--prefer-online", "--no-prefer-offline", "--no-save", "--prefix", folder, `${name}@${release}`);
   const bin = join(folder, "node_modules", name, "bin");
   return { bin, version: run(join(bin, "node"), ["--version"], folder).trim() };
 };
@@ -60,7 +60,7 @@ const missing = tests.filter((file) => !existsSync(join(root, file)));
 if (missing.length > 0) throw new Error(`There is no ${missing.join(", ")}`);
 
 const folder = mkdtempSync(join(tmpdir(), "portico-versions-"));
-const failed = [];
+const [tried, failed] = [[], []];
 try {
   for (const release of releases) {
     let installed;
@@ -70,10 +70,15 @@ try {
       process.stdout.write(`Node.js ${release} is left out: ${packageFor(process)}@${release} cannot be installed or run on this machine.\n`);
       continue;
     }
+    tried.push(installed.version);
     if (!(await pass(installed))) failed.push(installed.version);
   }
 } finally {
   rmSync(folder, { recursive: true, force: true });
+}
+if (tried.length === 0) {
+  process.stdout.write("No release of Node.js could be installed: nothing has been checked.\n");
+  process.exitCode = 1;
 }
 if (failed.length > 0) {
   process.stdout.write(`The tests fail with Node.js ${failed.join(", ")}.\n`);
