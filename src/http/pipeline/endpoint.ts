@@ -174,10 +174,10 @@ const writerOf = <State extends Scope>(route: Route<State>, needs: EndpointNeeds
 };
 
 const askerOf = <State extends Scope>(route: Route<State>): Endpoint<State>["ask"] => {
-  if (route.kind === "item") {
+  if (route.kind === "item" && route.waits === true) {
     return ({ params, query, body, prefix, headers = {}, left }, state) => route.answer({ params, query, body, prefix, headers, left } as never, state);
   }
-  if (route.kind === "body") {
+  if (route.kind === "item" || route.kind === "body") {
     return ({ params, query, body, prefix, headers = {} }, state) => route.answer({ params, query, body, prefix, headers } as never, state);
   }
   return ({ params, query, body, page, prefix }, state) => {
