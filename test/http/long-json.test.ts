@@ -101,14 +101,20 @@ describe("replies with long lists", () => {
     }
   });
 
-  const watched = counted(Array.from({ length: 2_000_000 }, () => "a text of which there are many"));
-  everywhere("are written no further than a client reads, and end with it; others are answered", [watched.list], async (port, { edge, errors }) => {
-    const before = watched.reads();
-    const asked = request({ host: "127.0.0.1", port, path: "/api/lists", agent: false });
+  /** Asks, and reads nothing more once there is something to read. */
+  const beginToRead = async (port: number, path: string): Promise<IncomingMessage> => {
+    const asked = request({ host: "127.0.0.1", port, path, agent: false });
     asked.on("error", () => undefined).end();
     const [response] = (await once(asked, "response")) as [IncomingMessage];
     response.on("error", () => undefined);
     await once(response, "readable");
+    return response;
+  };
+
+  const watched = counted(Array.from({ length: 2_000_000 }, () => "a text of which there are many"));
+  everywhere("are written no further than a client reads, and end with it; others are answered", [watched.list], async (port, { edge, errors }) => {
+    const before = watched.reads();
+    const response = await beginToRead(port, "/api/lists");
     for (let turns = 0; turns < 20; turns++) expect((await ask(port, "/api/echo")).status).to.equal(200);
     expect(watched.reads() - before).to.be.within(1, 1_000_000);
     expect(edge.streams.count).to.equal(1);
@@ -143,11 +149,7 @@ describe("replies with long lists", () => {
   const row = counted(texts(5_000));
   everywhere("have rows that are written no further than a client reads", Array.from({ length: 400 }, () => row.list), async (port, { edge }) => {
     const before = row.reads();
-    const asked = request({ host: "127.0.0.1", port, path: "/api/lists/rows", agent: false });
-    asked.on("error", () => undefined).end();
-    const [response] = (await once(asked, "response")) as [IncomingMessage];
-    response.on("error", () => undefined);
-    await once(response, "readable");
+    const response = await beginToRead(port, "/api/lists/rows");
     for (let turns = 0; turns < 20; turns++) expect((await ask(port, "/api/echo")).status).to.equal(200);
     expect(row.reads() - before).to.be.within(1, 1_000_000);
     response.destroy();

@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { type Key, open } from "lmdb";
 import type { About, Message, WebhookStore } from "../../types/webhook-store.js";
 import { openWebhookDatabases } from "../../src/store/webhooks/databases.js";
-import { createMessageReader } from "../../src/store/webhooks/messages.js";
+import { createMessageReader } from "../../src/store/webhooks/outbox/messages.js";
 import { openWebhookStore } from "../../src/store/webhooks/webhook-store.js";
 import { count } from "../fixtures/long.js";
 

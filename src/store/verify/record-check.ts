@@ -6,7 +6,7 @@ import { stateKey } from "../records/records.js";
 import type { EntryCheck } from "./entry-check.js";
 import { hasCheckedRows, hasSheets } from "../webhooks/databases.js";
 import { decodeRow } from "../webhooks/row-encoding.js";
-import { readSheet } from "../webhooks/sheet.js";
+import { readSheet } from "../webhooks/outbox/sheet.js";
 import { unpackRecord } from "./unpack-record.js";
 
 const isPacked = (database: string): boolean => database.startsWith("webhooks-") || (database in databases && !holdsBytes(database as DatabaseName));

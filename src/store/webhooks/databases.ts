@@ -1,7 +1,7 @@
 import type { Database, RootDatabase } from "lmdb";
 import type { About, DeliveryRow, KeptReply, KeptTime, Message, Pause, Progress, RecentEvent, WebhookRow } from "../../../types/webhook-store.js";
 import type { DeliveryState } from "../../../types/webhooks.js";
-import type { MessageSheet } from "./message-sheet.js";
+import type { MessageSheet } from "./outbox/message-sheet.js";
 import { rowEncoder } from "./row-encoding.js";
 
 /** An open LMDB environment, whatever else is kept in it. */
@@ -26,11 +26,11 @@ export interface WebhookDatabases {
   changes: Database<number, number>;
   /** Message number -> a message that is on no sheet. */
   messages: Database<Message, number>;
-  /** Number of the first -> messages of one block that was applied (message-sheet.ts). */
+  /** Number of the first -> messages of one block that was applied (outbox/message-sheet.ts). */
   messageSheets: Database<MessageSheet, number>;
   /** Digest of a block's id, number of the first message: the sheets of its messages. */
   blocks: Database<true, [string, number]>;
-  /** Webhook id, first delivery id -> deliveries that wait for their first attempt, or were delivered by it (sheet.ts). */
+  /** Webhook id, first delivery id -> deliveries that wait for their first attempt, or were delivered by it (outbox/sheet.ts). */
   sheets: Database<Buffer, [number, number]>;
   /** Webhook id, delivery id -> any other delivery. */
   deliveries: Database<DeliveryRow, [number, number]>;
@@ -118,7 +118,7 @@ const names = {
 /** Records are self-contained, and whole numbers may have any size. */
 const encoding = { encoding: "msgpack", keyEncoding: "ordered-binary", encoder: { useRecords: false, useBigIntExtension: true } } as const;
 
-/** Whether a database holds sheets (sheet.ts). */
+/** Whether a database holds sheets (outbox/sheet.ts). */
 export const hasSheets = (name: string): boolean => name === names.sheets;
 
 /** Whether a database has rows with a checksum of their own (row-encoding.ts). */

@@ -1,7 +1,7 @@
 import type { About, DeliveryRow, Message, Progress, WebhookRow } from "../../../types/webhook-store.js";
-import { createAboutIndex } from "./about.js";
+import { createAboutIndex } from "./outbox/about.js";
 import { beyondAll, counters, type WebhookDatabases } from "./databases.js";
-import { createOutboxWriter } from "./outbox.js";
+import { createOutboxWriter } from "./outbox/outbox.js";
 import { createTally } from "./tally.js";
 
 /** Brings a store that an earlier version wrote to the present layout, one layout after another; within a transaction. */

@@ -2,7 +2,7 @@ import type { WebhookStore } from "../../../types/webhook-store.js";
 import { transact, transactSoon } from "../lmdb/transact.js";
 import { unwatched, type WriteWatch } from "../lmdb/write-watch.js";
 import { type OpenEnvironment, readNumber, type WebhookDatabases } from "./databases.js";
-import { createOutboxWriter, type OutboxReaders, type OutboxWriter } from "./outbox.js";
+import { createOutboxWriter, type OutboxReaders, type OutboxWriter } from "./outbox/outbox.js";
 import { createTally, type Tally } from "./tally.js";
 
 /** What writes use while a transaction is open. */

@@ -14,10 +14,10 @@ import { unwatched, type WriteWatch } from "../lmdb/write-watch.js";
 import type { LogEnvironment } from "../follow/host-log.js";
 import { beyondAll, counters, type OpenEnvironment, openWebhookDatabases, readNumber, schemaVersion, type WebhookDatabases } from "./databases.js";
 import { migrate, type MigrationNeeds } from "./migrate.js";
-import { createOutboxReader, createOutboxReaders } from "./outbox.js";
-import type { SheetReader } from "./sheets.js";
+import { createOutboxReader, createOutboxReaders } from "./outbox/outbox.js";
+import type { SheetReader } from "./outbox/sheets.js";
 import { createTransactions, type Transactions } from "./transactions.js";
-import { canBeTrimmed, trimDeliveries } from "./trim.js";
+import { canBeTrimmed, trimDeliveries } from "./outbox/trim.js";
 
 /** Milliseconds that a reply is kept for its key. */
 const replyTime = 86_400_000;

@@ -5,7 +5,7 @@ import { createManualClock } from "../../webhooks/manual-clock.js";
 import type { Row } from "../table/row.js";
 import { openSink } from "../webhooks/sink.js";
 import { createEndlessChain } from "./endless-chain.js";
-import { openChainEngine } from "./engine.js";
+import { openChainEngine, openSendingEngine } from "./engine.js";
 
 const group = "following";
 const blockTime = 8_000;
@@ -40,11 +40,7 @@ export const measureRecord = async (webhooks: number, most: number): Promise<Row
   const [transactions, blocks] = [150, 60];
   const chain = createEndlessChain(transactions);
   const sink = await openSink();
-  const { engine, size, close } = openChainEngine(chain.changes);
-  for (let index = 0; index < webhooks; index++) engine.create({ event: "transaction.applied", target: `http://127.0.0.1:${sink.port}/${index}` });
-  await engine.settled();
-  chain.grow(1);
-  await sink.until(webhooks * transactions);
+  const { size, close } = await openSendingEngine(chain, sink, { webhooks, transactions });
   const before = size();
   chain.grow(blocks);
   await sink.until(webhooks * transactions * blocks);

@@ -8,7 +8,8 @@ import { createWebhookEngine, type WebhookEngine } from "../../../src/webhooks/e
 import type { After } from "../../../src/webhooks/timekeeper.js";
 import type { ChainChanges } from "../../../types/chain-adapter.js";
 import type { WebhookOptions } from "../../../types/webhooks.js";
-import { rules } from "./endless-chain.js";
+import type { Sink } from "../webhooks/sink.js";
+import { type EndlessChain, rules } from "./endless-chain.js";
 
 export interface ChainEngine {
   engine: WebhookEngine;
@@ -35,4 +36,14 @@ export const openChainEngine = (changes: ChainChanges, options: WebhookOptions =
       rmSync(dataDir, { recursive: true, force: true });
     },
   };
+};
+
+/** An engine whose webhooks, each with a target of its own, have been sent a first block of so many transactions. */
+export const openSendingEngine = async (chain: EndlessChain, sink: Sink, { webhooks, transactions }: { webhooks: number; transactions: number }, options: WebhookOptions = {}): Promise<ChainEngine> => {
+  const opened = openChainEngine(chain.changes, options);
+  for (let index = 0; index < webhooks; index++) opened.engine.create({ event: "transaction.applied", target: `http://127.0.0.1:${sink.port}/${index}` });
+  await opened.engine.settled();
+  chain.grow(1);
+  await sink.until(webhooks * transactions);
+  return opened;
 };

@@ -3,7 +3,7 @@ import { median } from "../load/statistics.js";
 import type { Row } from "../table/row.js";
 import { openSink, type Sink } from "../webhooks/sink.js";
 import { createEndlessChain } from "./endless-chain.js";
-import { openChainEngine } from "./engine.js";
+import { openSendingEngine } from "./engine.js";
 
 const group = "following";
 const transactions = 150;
@@ -43,11 +43,7 @@ const postBare = async (sink: Sink, atOnce: number, total: number): Promise<Take
 /** From a number of blocks to the arrival of the last of their transactions at every target. */
 const deliver = async (sink: Sink, targets: number, blocks: number): Promise<Taken> => {
   const chain = createEndlessChain(transactions, { prepared: 2 + blocks });
-  const { engine, close } = openChainEngine(chain.changes, { concurrencyPerTarget: targets });
-  for (let index = 0; index < targets; index++) engine.create({ event: "transaction.applied", target: `http://127.0.0.1:${sink.port}/${index}` });
-  await engine.settled();
-  chain.grow(1);
-  await sink.until(targets * transactions);
+  const { close } = await openSendingEngine(chain, sink, { webhooks: targets, transactions }, { concurrencyPerTarget: targets });
   const taken = watchTime();
   chain.grow(blocks);
   await sink.until(targets * transactions * blocks);

@@ -1,6 +1,6 @@
-import type { DeliveryRow } from "../../../types/webhook-store.js";
-import type { DeliveryState } from "../../../types/webhooks.js";
-import { beyondAll, type WebhookDatabases } from "./databases.js";
+import type { DeliveryRow } from "../../../../types/webhook-store.js";
+import type { DeliveryState } from "../../../../types/webhooks.js";
+import { beyondAll, type WebhookDatabases } from "../databases.js";
 import { addToSheet, changeOnSheet, deliveredAt, factsOf, findOnSheet, packDelivery, readSheet, type SheetFacts, unpackDelivery } from "./sheet.js";
 
 /** The sheets of all webhooks. Each stands under its webhook and the first id that it had: a delivery is on the last sheet from which on its id may be. */

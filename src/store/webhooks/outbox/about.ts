@@ -1,7 +1,7 @@
-import type { About, Message, WebhookStore } from "../../../types/webhook-store.js";
-import { textDigest } from "../layout/keys.js";
-import { beyondAll, counters, type WebhookDatabases } from "./databases.js";
-import type { Tally } from "./tally.js";
+import type { About, Message, WebhookStore } from "../../../../types/webhook-store.js";
+import { textDigest } from "../../layout/keys.js";
+import { beyondAll, counters, type WebhookDatabases } from "../databases.js";
+import type { Tally } from "../tally.js";
 
 /** An id of a host may have any length. */
 const digestOf = ({ id }: About): string => textDigest(id).toString("hex");

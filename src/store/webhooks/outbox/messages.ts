@@ -1,10 +1,10 @@
 import { LRUCache } from "lru-cache";
-import type { About, Message, WebhookStore } from "../../../types/webhook-store.js";
-import { textDigest } from "../layout/keys.js";
+import type { About, Message, WebhookStore } from "../../../../types/webhook-store.js";
+import { textDigest } from "../../layout/keys.js";
 import { createAboutIndex, messagesAbout } from "./about.js";
-import { beyondAll, counters, type WebhookDatabases } from "./databases.js";
+import { beyondAll, counters, type WebhookDatabases } from "../databases.js";
 import { beginSheet, deliveriesOn, type DeliveryName, messageOn, type OpenSheet, placesAbout, putOnSheet, type ReadSheet, readSheet, soughtBy, toSheet } from "./message-sheet.js";
-import type { Tally } from "./tally.js";
+import type { Tally } from "../tally.js";
 
 /** Messages: on a sheet with others of their block, or in a row each. */
 

@@ -1,4 +1,4 @@
-import type { About, Message } from "../../../types/webhook-store.js";
+import type { About, Message } from "../../../../types/webhook-store.js";
 
 /**
  * A sheet of messages: messages that follow each other and tell of one block that was applied, in one value. On it are nearly all that have few

@@ -1,6 +1,6 @@
 import { Packr, RESERVE_START_SPACE } from "msgpackr";
-import type { DeliveryRow } from "../../../types/webhook-store.js";
-import type { Attempt } from "../../../types/webhooks.js";
+import type { DeliveryRow } from "../../../../types/webhook-store.js";
+import type { Attempt } from "../../../../types/webhooks.js";
 
 /**
  * A sheet: deliveries of one webhook in one value, ascending by id. On it are those that wait for their first attempt, and those that it

@@ -1,12 +1,12 @@
 import type { Database, Key } from "lmdb";
-import type { DeliveryRow, Message, Recipient, WebhookStore } from "../../../types/webhook-store.js";
-import type { DeliveryState } from "../../../types/webhooks.js";
-import { beyondAll, bucketSize, counters, type ListedState, readNumber, type WebhookDatabases } from "./databases.js";
+import type { DeliveryRow, Message, Recipient, WebhookStore } from "../../../../types/webhook-store.js";
+import type { DeliveryState } from "../../../../types/webhooks.js";
+import { beyondAll, bucketSize, counters, type ListedState, readNumber, type WebhookDatabases } from "../databases.js";
 import type { DeliveryName } from "./message-sheet.js";
 import { createMessageReader, createMessageWriter, type MessageReader } from "./messages.js";
 import { fitsOnSheet } from "./sheet.js";
 import { createSheetReader, createSheetWriter, type SheetReader } from "./sheets.js";
-import type { Tally } from "./tally.js";
+import type { Tally } from "../tally.js";
 
 type Write = <K extends Key>(database: Database<true, K>, key: K) => void;
 

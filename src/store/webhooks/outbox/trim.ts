@@ -1,8 +1,8 @@
-import type { DeliveryRow } from "../../../types/webhook-store.js";
-import { counters, type WebhookDatabases } from "./databases.js";
+import type { DeliveryRow } from "../../../../types/webhook-store.js";
+import { counters, type WebhookDatabases } from "../databases.js";
 import { type OutboxWriter, some } from "./outbox.js";
 import type { SheetReader } from "./sheets.js";
-import type { Tally } from "./tally.js";
+import type { Tally } from "../tally.js";
 
 type DeliveryKey = [webhookId: number, id: number];
 
