@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { WebhookStore } from "../../types/webhook-store.js";
 import { createChainRules } from "../../src/chain/rules.js";
+import { turn } from "../../src/webhooks/scan/recorder.js";
 import { loadChain } from "../data/read.js";
 import { createReceiver, type Receiver } from "./receiver.js";
 import { createScriptedChain } from "./scripted-chain.js";
@@ -18,8 +19,8 @@ describe("what many groups bring to webhooks", () => {
   let receiver: Receiver;
   let stage: Stage;
   let transactions: number;
-  /** Those in which deliveries were written. */
-  let written: number;
+  /** Those in which deliveries were written and which ended sooner than their time was over: how many others there are is the machine's speed. */
+  let ended: number;
 
   const open = async (window: number, needs: StageNeeds = {}): Promise<void> => {
     const count = (store: WebhookStore): WebhookStore => ({
@@ -27,9 +28,9 @@ describe("what many groups bring to webhooks", () => {
       transactionSoon: (work) => {
         transactions++;
         return store.transactionSoon(() => {
-          const before = store.lastMessage();
+          const [before, begun] = [store.lastMessage(), performance.now()];
           const result = work();
-          if (store.lastMessage() > before) written++;
+          if (store.lastMessage() > before && performance.now() - begun < turn) ended++;
           return result;
         });
       },
@@ -40,7 +41,7 @@ describe("what many groups bring to webhooks", () => {
 
   beforeEach(async () => {
     receiver = await createReceiver();
-    transactions = written = 0;
+    transactions = ended = 0;
   });
   afterEach(async () => {
     await stage.close();
@@ -49,15 +50,10 @@ describe("what many groups bring to webhooks", () => {
 
   it("is written together where each brings one delivery", async () => {
     await open(1_000, { changes: createScriptedChain(full, () => 1).changes });
-    const webhook = { event: "block.applied", target: "http://127.0.0.1:9/", from: "1" } as const;
-    stage.engine.create(webhook);
+    const { id } = stage.engine.create({ event: "block.applied", target: "http://127.0.0.1:9/", from: "1" });
     await stage.engine.settled();
-    // The first has the code compiled: a transaction takes what can be written in two milliseconds.
-    written = 0;
-    stage.engine.create(webhook);
-    await stage.engine.settled();
-    expect(stage.engine.list({ offset: 0, limit: 2 }).rows.map(({ id }) => stage.engine.deliveries(id, undefined, { offset: 0, limit: 1 }).total)).to.deep.equal([full.length - 1, full.length - 1]);
-    expect(written).to.be.below(30);
+    expect(stage.engine.deliveries(id, undefined, { offset: 0, limit: 1 }).total).to.equal(full.length - 1);
+    expect(ended).to.be.below(30);
   });
 
   it("is written together where a host emits one event after another", async () => {
