@@ -41,7 +41,7 @@ describe("the interactive reference, in Chromium", function () {
     page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
     page.on("pageerror", (error) => faults.push(error.message));
     page.on("request", (request) => !request.url().startsWith(origin) && !request.url().startsWith("data:") && faults.push(request.url()));
-    page.setDefaultTimeout(60_000);
+    page.setDefaultTimeout(20_000);
     await addAxe(page);
     await page.goto(`${host.url}/docs`);
     await page.waitForSelector(".opblock-tag");

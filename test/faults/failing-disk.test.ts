@@ -127,8 +127,7 @@ describe("a node whose disk fails", () => {
     expect([meanwhile.health.status, meanwhile.webhook.status, meanwhile.wallets, meanwhile.height]).to.deep.equal([200, 201, 200, 23]);
     expect(lines).to.deep.equal([]);
     expect(slow.perBlock, "the disk is slow").to.be.above(200);
-    // Reads that waited for writes would be about one for each of the three blocks.
-    expect(slow.reads, "while a block is written, many replies come").to.be.above(9);
+    expect(slow.reads, "while a block is written, many replies come").to.be.above(50);
     expect(slow.worst).to.be.below(slow.perBlock);
     expect([sound, verified]).to.deep.equal([true, height]);
   });

@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import type { WebhookStore } from "../../types/webhook-store.js";
 import { createChainRules } from "../../src/chain/rules.js";
-import { turn } from "../../src/webhooks/scan/recorder.js";
 import { loadChain } from "../data/read.js";
 import { createReceiver, type Receiver } from "./receiver.js";
 import { createScriptedChain } from "./scripted-chain.js";
@@ -15,12 +14,23 @@ const first = full.slice(0, 30);
 /** Of the first blocks after genesis, the names and ids of what a webhook for both is told. */
 const told = first.slice(1).flatMap(({ block, transactions }) => [`block.applied ${block.id}`, ...transactions.map(({ id }) => `transaction.applied ${id}`)]);
 
+/** Does the work while no time passes: a transaction takes what can be written in two milliseconds, and how much that is would be the machine's speed. */
+const withoutTime = <T>(work: () => T): T => {
+  const now = performance.now();
+  performance.now = () => now;
+  try {
+    return work();
+  } finally {
+    Reflect.deleteProperty(performance, "now");
+  }
+};
+
 describe("what many groups bring to webhooks", () => {
   let receiver: Receiver;
   let stage: Stage;
   let transactions: number;
-  /** Those in which deliveries were written and which ended sooner than their time was over: how many others there are is the machine's speed. */
-  let ended: number;
+  /** Those in which deliveries were written. */
+  let written: number;
 
   const open = async (window: number, needs: StageNeeds = {}): Promise<void> => {
     const count = (store: WebhookStore): WebhookStore => ({
@@ -28,9 +38,9 @@ describe("what many groups bring to webhooks", () => {
       transactionSoon: (work) => {
         transactions++;
         return store.transactionSoon(() => {
-          const [before, begun] = [store.lastMessage(), performance.now()];
-          const result = work();
-          if (store.lastMessage() > before && performance.now() - begun < turn) ended++;
+          const before = store.lastMessage();
+          const result = withoutTime(work);
+          if (store.lastMessage() > before) written++;
           return result;
         });
       },
@@ -41,7 +51,7 @@ describe("what many groups bring to webhooks", () => {
 
   beforeEach(async () => {
     receiver = await createReceiver();
-    transactions = ended = 0;
+    transactions = written = 0;
   });
   afterEach(async () => {
     await stage.close();
@@ -50,10 +60,14 @@ describe("what many groups bring to webhooks", () => {
 
   it("is written together where each brings one delivery", async () => {
     await open(1_000, { changes: createScriptedChain(full, () => 1).changes });
-    const { id } = stage.engine.create({ event: "block.applied", target: "http://127.0.0.1:9/", from: "1" });
+    const webhook = { event: "block.applied", target: "http://127.0.0.1:9/", from: "1" } as const;
+    stage.engine.create(webhook);
     await stage.engine.settled();
-    expect(stage.engine.deliveries(id, undefined, { offset: 0, limit: 1 }).total).to.equal(full.length - 1);
-    expect(ended).to.be.below(30);
+    written = 0;
+    stage.engine.create(webhook);
+    await stage.engine.settled();
+    expect(stage.engine.list({ offset: 0, limit: 2 }).rows.map(({ id }) => stage.engine.deliveries(id, undefined, { offset: 0, limit: 1 }).total)).to.deep.equal([full.length - 1, full.length - 1]);
+    expect(written).to.be.below(30);
   });
 
   it("is written together where a host emits one event after another", async () => {

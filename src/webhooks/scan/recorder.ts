@@ -58,7 +58,7 @@ export interface Recorder {
 }
 
 /** Milliseconds of writing in one transaction. */
-export const turn = 2;
+const turn = 2;
 
 /** One event for a chunk of webhooks. */
 interface Piece {
