@@ -7,10 +7,12 @@ export { type Verification, verifyStore, type VerifyOptions } from "./store/veri
 export { version } from "./version.js";
 export type * from "../types/chain.js";
 export type * from "../types/chain-adapter.js";
+export type * from "../types/chain-queries.js";
 export type * from "../types/events.js";
 export type * from "../types/followed-node.js";
 export type * from "../types/node-context.js";
 export type * from "../types/options.js";
 export type * from "../types/plugin.js";
 export type * from "../types/transaction-type.js";
+export type * from "../types/webhook-options.js";
 export type * from "../types/webhooks.js";

@@ -1,4 +1,4 @@
-import type { WebhookOptions } from "./webhooks.js";
+import type { WebhookOptions } from "./webhook-options.js";
 
 /** Final blocks in files that never change (src/lake/README.md). */
 export interface LakeOptions {

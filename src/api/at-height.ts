@@ -1,17 +1,19 @@
 import type { Block, Delegate, FeeStatistics, Transaction, Wallet } from "../../types/chain.js";
 import type {
-  BlockQuery,
   ChainAdapter,
   ChainSnapshot,
-  DelegateQuery,
   MaybePromise,
-  Page,
   SnapshotBounds,
+} from "../../types/chain-adapter.js";
+import type {
+  BlockQuery,
+  DelegateQuery,
+  Page,
   TransactionQuery,
   WalletChange,
   WalletChangesQuery,
   WalletQuery,
-} from "../../types/chain-adapter.js";
+} from "../../types/chain-queries.js";
 import { andThen, isPromised } from "../async/maybe-promise.js";
 import { isDigits } from "../text/digits.js";
 import { PorticoError } from "../errors.js";

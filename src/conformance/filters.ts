@@ -1,4 +1,4 @@
-import type { Range } from "../../types/chain-adapter.js";
+import type { Range } from "../../types/chain-queries.js";
 
 /** What a filter may need to know besides the row. */
 export interface Surroundings {

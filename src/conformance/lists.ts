@@ -1,21 +1,20 @@
 import type { Block, Delegate, Lock, Transaction, Wallet } from "../../types/chain.js";
+import type { ChainSnapshot, MaybePromise } from "../../types/chain-adapter.js";
 import type {
   BlockFilter,
   BlockOrder,
-  ChainSnapshot,
   DelegateFilter,
   DelegateOrder,
   ListQuery,
   LockFilter,
   LockOrder,
-  MaybePromise,
   Order,
   Page,
   TransactionFilter,
   TransactionOrder,
   WalletFilter,
   WalletOrder,
-} from "../../types/chain-adapter.js";
+} from "../../types/chain-queries.js";
 import type { RowKind } from "./comparing.js";
 import { type FilterSpec, flag, oneOf, part, range, exact } from "./filters.js";
 

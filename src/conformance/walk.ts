@@ -1,4 +1,5 @@
-import type { ChainSnapshot, ListQuery, Order, Page } from "../../types/chain-adapter.js";
+import type { ChainSnapshot } from "../../types/chain-adapter.js";
+import type { ListQuery, Order, Page } from "../../types/chain-queries.js";
 import type { FilterSpec, Surroundings } from "./filters.js";
 import { type ListSpec, sorted } from "./lists.js";
 import { rowsOf, same, show } from "./comparing.js";

@@ -1,7 +1,8 @@
 import type { MaybePromise } from "../../types/chain-adapter.js";
 import type { Logger } from "../../types/node-context.js";
 import type { DeliveryRow, HeardEvent, WebhookStore } from "../../types/webhook-store.js";
-import type { DeliveryDispatch, WebhookOptions, Webhooks } from "../../types/webhooks.js";
+import type { DeliveryDispatch, Webhooks } from "../../types/webhooks.js";
+import type { WebhookOptions } from "../../types/webhook-options.js";
 import { closeAll } from "../async/close-all.js";
 import { runSliced } from "../async/time-slicing.js";
 import type { FullClock } from "../clock.js";

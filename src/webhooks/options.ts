@@ -1,4 +1,5 @@
-import type { EventDescription, WebhookOptions } from "../../types/webhooks.js";
+import type { EventDescription } from "../../types/webhooks.js";
+import type { WebhookOptions } from "../../types/webhook-options.js";
 import { describeEvents } from "../follow/host/known-events.js";
 import { networks, type OptionRow, part, shortestToken, texts, tokens, waitFrom, wholeFrom, wholes, yesOrNo } from "../options/checks.js";
 

@@ -1,7 +1,8 @@
 import { AssertionError } from "node:assert";
 import { expect } from "chai";
 import type { Delegate, Lock, Transaction, Wallet } from "../../types/chain.js";
-import type { ChainAdapter, ChainSnapshot, ListQuery, Page } from "../../types/chain-adapter.js";
+import type { ChainAdapter, ChainSnapshot } from "../../types/chain-adapter.js";
+import type { ListQuery, Page } from "../../types/chain-queries.js";
 import { createConformanceSuite, describeConformance } from "../../src/conformance/index.js";
 import { createMemoryAdapter, feeStatisticsOf } from "../memory-adapter/adapter.js";
 import { appliedOnce } from "../memory-adapter/applied.js";

@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { EventEmitter } from "eventemitter3";
-import type { WebhookOptions } from "../../types/webhooks.js";
+import type { WebhookOptions } from "../../types/webhook-options.js";
 import { createApiPlugin } from "../../src/index.js";
 import { loadChain } from "../data/read.js";
 import { silentLogger } from "../silent.js";

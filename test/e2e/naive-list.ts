@@ -5,7 +5,7 @@ import { exactJson, type Interface, parsed } from "./interface.js";
 
 /**
  * Compares lists with a computation that is easy to follow: all rows, filtered one by one, sorted and sliced.
- * `ListQuery` in types/chain-adapter.ts defines the order of ties.
+ * `ListQuery` in types/chain-queries.ts defines the order of ties.
  */
 
 export type Value = bigint | number | string | null;

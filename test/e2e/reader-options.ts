@@ -1,4 +1,4 @@
-import type { WebhookOptions } from "../../types/webhooks.js";
+import type { WebhookOptions } from "../../types/webhook-options.js";
 
 /** The configuration that a node and its readers share. */
 export const token = "the operator's token";

@@ -8,7 +8,7 @@ import { expect } from "chai";
 import { createApiPlugin } from "../../src/index.js";
 import { csvLine } from "../../src/api/statement/booking.js";
 import type { ApiPlugin } from "../../types/plugin.js";
-import type { WalletChange } from "../../types/chain-adapter.js";
+import type { WalletChange } from "../../types/chain-queries.js";
 import { type ChainName, loadChain } from "../data/read.js";
 import { copyOfStored } from "../fixtures/stored-chain.js";
 import { type Answer, ask, type Question } from "../http/ask.js";

@@ -7,7 +7,7 @@ import { createEdge, type Edge, type EdgeNeeds, type EdgeOptions } from "../../s
 import { Amount, Flag, InputOf, ListOf, OneOf, OrderBy, Range, Text, WholeNumber } from "../../src/http/input/schema.js";
 import { type Route, routesOf, type Scope } from "../../src/http/route.js";
 import { silentLogger } from "../silent.js";
-import type { Range as Bounds } from "../../types/chain-adapter.js";
+import type { Range as Bounds } from "../../types/chain-queries.js";
 
 /** A fictional resource that uses every kind of input and reply. */
 export interface Thing {

@@ -1,6 +1,7 @@
 import type { FeeStatistics, Transaction } from "../../types/chain.js";
 import type { FullBlock } from "../../src/chain/blocks/block.js";
-import type { ChainAdapter, ChainSnapshot, ChangesView, KeptBlock, OrphanBlock, Page, WalletChange, WalletChangesQuery } from "../../types/chain-adapter.js";
+import type { ChainAdapter, ChainSnapshot, ChangesView, KeptBlock, OrphanBlock } from "../../types/chain-adapter.js";
+import type { Page, WalletChange, WalletChangesQuery } from "../../types/chain-queries.js";
 import type { BlockData } from "../../types/events.js";
 import type { Network } from "../../types/node-context.js";
 import type { TransactionType } from "../../types/transaction-type.js";

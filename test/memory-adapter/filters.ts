@@ -6,7 +6,7 @@ import type {
   Range,
   TransactionFilter,
   WalletFilter,
-} from "../../types/chain-adapter.js";
+} from "../../types/chain-queries.js";
 
 /** The meaning of each filter, one line each. */
 export type Tests<Row, Filter> = { [Key in keyof Required<Filter>]: (row: Row, value: Required<Filter>[Key]) => boolean };

@@ -8,7 +8,7 @@ import type {
   Page,
   TransactionOrder,
   WalletOrder,
-} from "../../types/chain-adapter.js";
+} from "../../types/chain-queries.js";
 import type { Tests } from "./filters.js";
 
 type Value = bigint | number | string | null;

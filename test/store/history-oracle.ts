@@ -3,7 +3,8 @@ import { rowOf, rowsOf } from "../../src/conformance/comparing.js";
 import type { Surroundings } from "../../src/conformance/filters.js";
 import { blockSpec, delegateSpec, type ListSpec, transactionSpec, walletSpec } from "../../src/conformance/lists.js";
 import { everyRow } from "../../src/conformance/walk.js";
-import type { ChainSnapshot, Order, WalletOrder } from "../../types/chain-adapter.js";
+import type { ChainSnapshot } from "../../types/chain-adapter.js";
+import type { Order, WalletOrder } from "../../types/chain-queries.js";
 
 /** Questions about earlier heights, asked of a store and of a replay, which must give the same answers. */
 

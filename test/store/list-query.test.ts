@@ -3,7 +3,7 @@ import { PorticoError } from "../../src/errors.js";
 import { answerList } from "../../src/store/query/list-query.js";
 import { createSearch, createSearches } from "../../src/store/query/search.js";
 import { arraySequence, mapSequence, numberSequence, reverseSequence, type Sequence } from "../../src/store/records/sequence.js";
-import type { Page } from "../../types/chain-adapter.js";
+import type { Page } from "../../types/chain-queries.js";
 
 const total = 50_000;
 /** Scattered over 0..total - 1, each value once. */

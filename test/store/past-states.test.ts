@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import type { ChainSnapshot, WalletChangesQuery } from "../../types/chain-adapter.js";
+import type { ChainSnapshot } from "../../types/chain-adapter.js";
+import type { WalletChangesQuery } from "../../types/chain-queries.js";
 import { rowOf, rowsOf } from "../../src/conformance/comparing.js";
 import { loadChain } from "../data/read.js";
 import { createMemoryAdapter } from "../memory-adapter/adapter.js";

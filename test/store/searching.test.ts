@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { PorticoError } from "../../src/errors.js";
-import type { TransactionQuery, WalletQuery } from "../../types/chain-adapter.js";
+import type { TransactionQuery, WalletQuery } from "../../types/chain-queries.js";
 import { loadChain } from "../data/read.js";
 import { createMemoryAdapter } from "../memory-adapter/adapter.js";
 import { closeTemporaryStores, openStoreAt } from "./temporary-store.js";

@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import type { MaybePromise, WalletChangesQuery } from "../../types/chain-adapter.js";
+import type { MaybePromise } from "../../types/chain-adapter.js";
+import type { WalletChangesQuery } from "../../types/chain-queries.js";
 import { atOnce, type Sliced } from "../../src/async/time-slicing.js";
 import { walletChanges } from "../../src/store/history/wallet-changes.js";
 import { createReading } from "../../src/store/lmdb/reading.js";

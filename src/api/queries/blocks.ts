@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Block } from "../../../types/chain.js";
-import type { BlockFilter, BlockOrder, BlockQuery, MaybePromise } from "../../../types/chain-adapter.js";
+import type { MaybePromise } from "../../../types/chain-adapter.js";
+import type { BlockFilter, BlockOrder, BlockQuery } from "../../../types/chain-queries.js";
 import { isDigits } from "../../text/digits.js";
 import { PorticoError } from "../../errors.js";
 import { Amount, amountUnit, OrderBy, Range, TimeRange, WholeNumber } from "../../http/input/schema.js";

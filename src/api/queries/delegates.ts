@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import type { DelegateFilter, DelegateOrder, DelegateQuery, MaybePromise } from "../../../types/chain-adapter.js";
+import type { MaybePromise } from "../../../types/chain-adapter.js";
+import type { DelegateFilter, DelegateOrder, DelegateQuery } from "../../../types/chain-queries.js";
 import { PorticoError } from "../../errors.js";
 import { Amount, amountUnit, DecimalNumber, ListOf, OneOf, OrderBy, Range, Text, WholeNumber } from "../../http/input/schema.js";
 import type { PageAnswer } from "../../http/route.js";

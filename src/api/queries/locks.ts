@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import type { LockFilter, LockOrder, LockQuery, MaybePromise } from "../../../types/chain-adapter.js";
+import type { MaybePromise } from "../../../types/chain-adapter.js";
+import type { LockFilter, LockOrder, LockQuery } from "../../../types/chain-queries.js";
 import { PorticoError } from "../../errors.js";
 import { Amount, amountUnit, Flag, OrderBy, Range, Text, TimeRange, WholeNumber } from "../../http/input/schema.js";
 import type { PageAnswer } from "../../http/route.js";

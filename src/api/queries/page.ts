@@ -1,4 +1,5 @@
-import type { ListQuery, MaybePromise, Page, Range } from "../../../types/chain-adapter.js";
+import type { MaybePromise } from "../../../types/chain-adapter.js";
+import type { ListQuery, Page, Range } from "../../../types/chain-queries.js";
 import type { PageAnswer, PageRequest } from "../../http/route.js";
 import { andThen } from "../../async/maybe-promise.js";
 

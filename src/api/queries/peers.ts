@@ -1,7 +1,7 @@
 import { Type, type Static } from "@sinclair/typebox";
 import semver from "semver";
 import type { Peer } from "../../../types/chain.js";
-import type { Order } from "../../../types/chain-adapter.js";
+import type { Order } from "../../../types/chain-queries.js";
 import { PorticoError, shown } from "../../errors.js";
 import { OrderBy, Text, WholeNumber } from "../../http/input/schema.js";
 import type { PageAnswer, PageRequest } from "../../http/route.js";

@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Transaction } from "../../../types/chain.js";
-import type { MaybePromise, TransactionFilter, TransactionOrder, TransactionQuery } from "../../../types/chain-adapter.js";
+import type { MaybePromise } from "../../../types/chain-adapter.js";
+import type { TransactionFilter, TransactionOrder, TransactionQuery } from "../../../types/chain-queries.js";
 import { inputError } from "../../errors.js";
 import { Amount, amountUnit, ListOf, OrderBy, Range, Text, TimeRange, WholeNumber } from "../../http/input/schema.js";
 import type { PageAnswer } from "../../http/route.js";

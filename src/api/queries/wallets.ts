@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Wallet } from "../../../types/chain.js";
-import type { MaybePromise, Range as Bounds, WalletFilter, WalletOrder, WalletQuery } from "../../../types/chain-adapter.js";
+import type { MaybePromise } from "../../../types/chain-adapter.js";
+import type { Range as Bounds, WalletFilter, WalletOrder, WalletQuery } from "../../../types/chain-queries.js";
 import { isPublicKey } from "../../chain/address.js";
 import { PorticoError } from "../../errors.js";
 import { Amount, amountUnit, ListOf, OrderBy, Range, Text, WholeNumber } from "../../http/input/schema.js";

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Block } from "../../../types/chain.js";
-import type { WalletChange } from "../../../types/chain-adapter.js";
+import type { WalletChange } from "../../../types/chain-queries.js";
 import type { Epoch } from "../../chain/epoch.js";
 import { PorticoError } from "../../errors.js";
 import { Amount } from "./values/amount.js";

@@ -1,4 +1,4 @@
-import type { Range } from "../../../types/chain-adapter.js";
+import type { Range } from "../../../types/chain-queries.js";
 import type { ChainSnapshot } from "../../../types/chain-adapter.js";
 import { PorticoError } from "../../errors.js";
 

@@ -1,5 +1,6 @@
 import type { Block, Lock, Transaction, Wallet } from "../../../types/chain.js";
-import type { ChainSnapshot, MaybePromise, Page, WalletChange } from "../../../types/chain-adapter.js";
+import type { ChainSnapshot, MaybePromise } from "../../../types/chain-adapter.js";
+import type { Page, WalletChange } from "../../../types/chain-queries.js";
 import type { ChainRules } from "../../chain/rules.js";
 import { PorticoError } from "../../errors.js";
 import { amountText, type Booking } from "./booking.js";

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import type { Wallet } from "../../../types/chain.js";
-import type { WalletQuery } from "../../../types/chain-adapter.js";
+import type { WalletQuery } from "../../../types/chain-queries.js";
 import { PorticoError } from "../../errors.js";
 import { Text } from "../../http/input/schema.js";
 import { type Route, routesOf } from "../../http/route.js";

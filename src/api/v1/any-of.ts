@@ -1,5 +1,6 @@
 import type { Transaction } from "../../../types/chain.js";
-import type { ChainSnapshot, Page, TransactionFilter, TransactionQuery } from "../../../types/chain-adapter.js";
+import type { ChainSnapshot } from "../../../types/chain-adapter.js";
+import type { Page, TransactionFilter, TransactionQuery } from "../../../types/chain-queries.js";
 import { inputError } from "../../errors.js";
 import type { PageRequest } from "../../http/route.js";
 import { compareTransactions } from "../queries/transactions.js";

@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import type { DelegateOrder, Order } from "../../../types/chain-adapter.js";
+import type { DelegateOrder, Order } from "../../../types/chain-queries.js";
 import { forgerOf, forgingOrder, roundOf, slotOf } from "../../chain/rounds.js";
 import { isDigits } from "../../text/digits.js";
 import { inputError, PorticoError } from "../../errors.js";

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import type { TransactionFilter, TransactionOrder } from "../../../types/chain-adapter.js";
+import type { TransactionFilter, TransactionOrder } from "../../../types/chain-queries.js";
 import type { TransactionData } from "../../../types/events.js";
 import type { UnconfirmedTransaction } from "../../chain/blocks/block.js";
 import { runSliced, type Sliced } from "../../async/time-slicing.js";

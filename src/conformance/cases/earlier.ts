@@ -1,5 +1,6 @@
 import type { BlockData } from "../../../types/events.js";
-import type { ChainSnapshot, WalletChange } from "../../../types/chain-adapter.js";
+import type { ChainSnapshot } from "../../../types/chain-adapter.js";
+import type { WalletChange } from "../../../types/chain-queries.js";
 import { rowOf, rowsOf, same } from "../comparing.js";
 import { blockSpec, delegateSpec, transactionSpec, walletSpec } from "../lists.js";
 import { type Fixture, readingOf, Skipped, type ConformanceSubject } from "../target.js";

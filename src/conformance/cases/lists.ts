@@ -1,4 +1,5 @@
-import type { ChainSnapshot, Order } from "../../../types/chain-adapter.js";
+import type { ChainSnapshot } from "../../../types/chain-adapter.js";
+import type { Order } from "../../../types/chain-queries.js";
 import { rowOf, same, show } from "../comparing.js";
 import type { FilterSpec, Surroundings } from "../filters.js";
 import { blockSpec, delegateSpec, type ListSpec, lockSpec, sorted, transactionSpec, walletSpec } from "../lists.js";

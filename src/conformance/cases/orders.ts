@@ -1,4 +1,5 @@
-import type { ChainSnapshot, DelegateOrder, Order, WalletOrder } from "../../../types/chain-adapter.js";
+import type { ChainSnapshot } from "../../../types/chain-adapter.js";
+import type { DelegateOrder, Order, WalletOrder } from "../../../types/chain-queries.js";
 import { same } from "../comparing.js";
 import { delegateSpec, walletSpec } from "../lists.js";
 import { actors } from "../chain/actors.js";

@@ -1,4 +1,5 @@
-import type { ChainSnapshot, TransactionFilter } from "../../../types/chain-adapter.js";
+import type { ChainSnapshot } from "../../../types/chain-adapter.js";
+import type { TransactionFilter } from "../../../types/chain-queries.js";
 import type { BlockData } from "../../../types/events.js";
 import { rowOf, same } from "../comparing.js";
 import { literalTransactions, type Place } from "../figures/transactions.js";

@@ -9,7 +9,7 @@ import {
   type TString,
   type TUnsafe,
 } from "@sinclair/typebox";
-import type { Order } from "../../../types/chain-adapter.js";
+import type { Order } from "../../../types/chain-queries.js";
 import { didYouMean } from "../../text/known-names.js";
 import { isoDate, isoTime, spanOf } from "./iso-time.js";
 

@@ -1,16 +1,15 @@
 import { LRUCache } from "lru-cache";
 import type { Block, Delegate, FeeStatistics, Tip, Transaction, Wallet } from "../../../types/chain.js";
+import type { ChainSnapshot, MaybePromise } from "../../../types/chain-adapter.js";
 import type {
   BlockQuery,
-  ChainSnapshot,
   DelegateQuery,
-  MaybePromise,
   Page,
   TransactionQuery,
   WalletChange,
   WalletChangesQuery,
   WalletQuery,
-} from "../../../types/chain-adapter.js";
+} from "../../../types/chain-queries.js";
 import { andThen } from "../../async/maybe-promise.js";
 import type { Sliced } from "../../async/time-slicing.js";
 import type { ChainRules } from "../../chain/rules.js";

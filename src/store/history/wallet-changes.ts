@@ -1,4 +1,5 @@
-import type { MaybePromise, Page, WalletChange, WalletChangesQuery } from "../../../types/chain-adapter.js";
+import type { MaybePromise } from "../../../types/chain-adapter.js";
+import type { Page, WalletChange, WalletChangesQuery } from "../../../types/chain-queries.js";
 import { andThen } from "../../async/maybe-promise.js";
 import type { Sliced } from "../../async/time-slicing.js";
 import type { StateRecord, WalletRecord } from "../layout/codec.js";

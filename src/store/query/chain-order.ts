@@ -1,4 +1,4 @@
-import type { Range } from "../../../types/chain-adapter.js";
+import type { Range } from "../../../types/chain-queries.js";
 import type { StateRecord } from "../layout/codec.js";
 import { firstNotBelow } from "../records/binary-search.js";
 import { numberKey, textDigest } from "../layout/keys.js";

@@ -1,5 +1,5 @@
 import type { Block, Delegate, Lock, Transaction, Wallet } from "../../../types/chain.js";
-import type { BlockFilter, DelegateFilter, LockFilter, Range, TransactionFilter, WalletFilter } from "../../../types/chain-adapter.js";
+import type { BlockFilter, DelegateFilter, LockFilter, Range, TransactionFilter, WalletFilter } from "../../../types/chain-queries.js";
 
 /**
  * Whether a row passes a filter: one test for each member of the filter. Members that an index has answered are not tested again.

@@ -1,4 +1,5 @@
-import type { ListQuery, MaybePromise, Page, Range } from "../../../types/chain-adapter.js";
+import type { MaybePromise } from "../../../types/chain-adapter.js";
+import type { ListQuery, Page, Range } from "../../../types/chain-queries.js";
 import { intersection } from "./intersection.js";
 import { amountKey, numberKey } from "../layout/keys.js";
 import type { Sliced } from "../../async/time-slicing.js";

@@ -1,16 +1,15 @@
 import type { Block, Delegate, FeeStatistics, Lock, Tip, Transaction, Wallet } from "../../../types/chain.js";
+import type { ChainSnapshot, MaybePromise } from "../../../types/chain-adapter.js";
 import type {
   BlockQuery,
-  ChainSnapshot,
   DelegateQuery,
   LockQuery,
-  MaybePromise,
   Page,
   TransactionQuery,
   WalletChange,
   WalletChangesQuery,
   WalletQuery,
-} from "../../../types/chain-adapter.js";
+} from "../../../types/chain-queries.js";
 import type { ChainRules } from "../../chain/rules.js";
 import { askBlocks } from "../query/lists/blocks.js";
 import type { RankedDelegate, StateRecord, WalletRecord } from "../layout/codec.js";

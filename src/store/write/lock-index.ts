@@ -1,5 +1,5 @@
 import type { Lock } from "../../../types/chain.js";
-import type { LockFilter, LockOrder } from "../../../types/chain-adapter.js";
+import type { LockFilter, LockOrder } from "../../../types/chain-queries.js";
 import { lockExpirationTypes } from "../../chain/locks.js";
 import type { RankedSetWriter } from "./ranked-set-writer.js";
 import { amountKey, sets, textDigest, textKey } from "../layout/keys.js";

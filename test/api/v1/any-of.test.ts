@@ -3,7 +3,8 @@ import fc from "fast-check";
 import { deepest, transactionsOfAny } from "../../../src/api/v1/any-of.js";
 import { PorticoError } from "../../../src/errors.js";
 import type { Transaction } from "../../../types/chain.js";
-import type { ChainSnapshot, TransactionFilter, TransactionQuery } from "../../../types/chain-adapter.js";
+import type { ChainSnapshot } from "../../../types/chain-adapter.js";
+import type { TransactionFilter, TransactionQuery } from "../../../types/chain-queries.js";
 
 type Order = TransactionQuery["order"];
 

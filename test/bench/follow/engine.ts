@@ -7,7 +7,7 @@ import { openWebhookStore } from "../../../src/store/webhooks/webhook-store.js";
 import { createWebhookEngine, type WebhookEngine } from "../../../src/webhooks/engine.js";
 import type { After } from "../../../src/webhooks/timekeeper.js";
 import type { ChainChanges } from "../../../types/chain-adapter.js";
-import type { WebhookOptions } from "../../../types/webhooks.js";
+import type { WebhookOptions } from "../../../types/webhook-options.js";
 import type { Sink } from "../webhooks/sink.js";
 import { type EndlessChain, rules } from "./endless-chain.js";
 

@@ -1,4 +1,4 @@
-import type { BlockFilter, DelegateFilter, LockFilter, TransactionFilter, WalletFilter } from "../../../types/chain-adapter.js";
+import type { BlockFilter, DelegateFilter, LockFilter, TransactionFilter, WalletFilter } from "../../../types/chain-queries.js";
 import * as names from "../chain/names.js";
 import { blocktime } from "../chain/network.js";
 import type { ChainSize } from "../chain/sizes.js";

@@ -1,4 +1,5 @@
-import type { ChainSnapshot, MaybePromise, Page } from "../../../types/chain-adapter.js";
+import type { ChainSnapshot, MaybePromise } from "../../../types/chain-adapter.js";
+import type { Page } from "../../../types/chain-queries.js";
 import { busiestAddress, forger } from "./parties.js";
 
 /** A part of a list's order, as the interface writes it. */

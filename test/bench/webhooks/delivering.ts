@@ -1,5 +1,5 @@
 import { Agent } from "undici";
-import type { WebhookOptions } from "../../../types/webhooks.js";
+import type { WebhookOptions } from "../../../types/webhook-options.js";
 import { examples } from "../../../src/follow/host/event-examples.js";
 import { payloadJson } from "../../../src/follow/payload.js";
 import { median } from "../load/statistics.js";

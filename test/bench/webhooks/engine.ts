@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { EventEmitter } from "eventemitter3";
-import type { WebhookOptions } from "../../../types/webhooks.js";
+import type { WebhookOptions } from "../../../types/webhook-options.js";
 import { systemClock } from "../../../src/clock.js";
 import { openWebhookStore } from "../../../src/store/webhooks/webhook-store.js";
 import { benchNetwork } from "../chain/chain.js";

@@ -1,7 +1,8 @@
 import type { Block } from "../../../../types/chain.js";
 import { andThen } from "../../../async/maybe-promise.js";
 import { asksOnly, notWhole, type RangeOf, withinRanges } from "../past-ranges.js";
-import type { BlockFilter, BlockOrder, BlockQuery, MaybePromise, Page, Range } from "../../../../types/chain-adapter.js";
+import type { MaybePromise } from "../../../../types/chain-adapter.js";
+import type { BlockFilter, BlockOrder, BlockQuery, Page, Range } from "../../../../types/chain-queries.js";
 import { listSequence } from "../../records/posting-list.js";
 import { betweenKeys, heightsAt, keyOfNumber, keyOfText, onlyValue, underValue, type Window, windowSequence, withinWindow } from "../chain-order.js";
 import type { StateRecord } from "../../layout/codec.js";

@@ -1,5 +1,6 @@
 import type { Delegate } from "../../../../types/chain.js";
-import type { DelegateFilter, DelegateOrder, DelegateQuery, MaybePromise, Page, WalletOrder } from "../../../../types/chain-adapter.js";
+import type { MaybePromise } from "../../../../types/chain-adapter.js";
+import type { DelegateFilter, DelegateOrder, DelegateQuery, Page, WalletOrder } from "../../../../types/chain-queries.js";
 import { atOnce } from "../../../async/time-slicing.js";
 import { type DelegateList, keptWith } from "./delegate-list.js";
 import { type DelegateRow, delegateTester } from "../filters.js";

@@ -1,4 +1,4 @@
-import type { LockFilter, LockQuery, Range } from "../../../../types/chain-adapter.js";
+import type { LockFilter, LockQuery, Range } from "../../../../types/chain-queries.js";
 import { keyOfText } from "../chain-order.js";
 import type { StateRecord } from "../../layout/codec.js";
 import { sets } from "../../layout/keys.js";

@@ -1,5 +1,6 @@
 import type { Lock, Tip } from "../../../../types/chain.js";
-import type { LockFilter, LockQuery, MaybePromise, Page } from "../../../../types/chain-adapter.js";
+import type { MaybePromise } from "../../../../types/chain-adapter.js";
+import type { LockFilter, LockQuery, Page } from "../../../../types/chain-queries.js";
 import { isExpired } from "../../../chain/locks.js";
 import type { StateRecord } from "../../layout/codec.js";
 import { accessPathsTo } from "./lock-access-paths.js";

@@ -1,4 +1,4 @@
-import type { TransactionFilter, TransactionQuery } from "../../../../types/chain-adapter.js";
+import type { TransactionFilter, TransactionQuery } from "../../../../types/chain-queries.js";
 import { isPublicKey } from "../../../chain/address.js";
 import type { ChainRules } from "../../../chain/rules.js";
 import { listSequence } from "../../records/posting-list.js";

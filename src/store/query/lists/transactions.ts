@@ -1,4 +1,5 @@
-import type { MaybePromise, Page, TransactionFilter, TransactionQuery } from "../../../../types/chain-adapter.js";
+import type { MaybePromise } from "../../../../types/chain-adapter.js";
+import type { Page, TransactionFilter, TransactionQuery } from "../../../../types/chain-queries.js";
 import type { Transaction } from "../../../../types/chain.js";
 import type { ChainRules } from "../../../chain/rules.js";
 import { andThen } from "../../../async/maybe-promise.js";

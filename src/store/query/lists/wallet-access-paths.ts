@@ -1,5 +1,5 @@
 import type { Delegate, Wallet } from "../../../../types/chain.js";
-import type { WalletFilter, WalletQuery } from "../../../../types/chain-adapter.js";
+import type { WalletFilter, WalletQuery } from "../../../../types/chain-queries.js";
 import { type DelegateList, keptWith } from "./delegate-list.js";
 import { delegatesBy } from "./delegates.js";
 import { canBeKey, idKey, numberKey, sets, textKey } from "../../layout/keys.js";

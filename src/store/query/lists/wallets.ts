@@ -1,5 +1,6 @@
 import type { Delegate, Wallet } from "../../../../types/chain.js";
-import type { MaybePromise, Page, WalletQuery } from "../../../../types/chain-adapter.js";
+import type { MaybePromise } from "../../../../types/chain-adapter.js";
+import type { Page, WalletQuery } from "../../../../types/chain-queries.js";
 import type { WalletRecord } from "../../layout/codec.js";
 import type { DelegateList } from "./delegate-list.js";
 import { walletTester } from "../filters.js";
