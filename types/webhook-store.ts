@@ -233,6 +233,8 @@ export interface WebhookStore {
   changeDelivery(before: DeliveryRow, after: DeliveryRow): void;
   /** Newest first, with the exact total number. */
   deliveries(webhookId: number, state: DeliveryState | undefined, page: { offset: number; limit: number }): { rows: DeliveryRow[]; total: number };
+  /** Deliveries that wait for their first attempt, ascending by id, above `after`; pings among them. */
+  waiting(webhookId: number, after: number, limit: number): DeliveryRow[];
   /** Ids of the deliveries in a state, ascending, above `after`. */
   deliveryIds(webhookId: number, state: DeliveryState, after: number, limit: number): number[];
   /** How many deliveries of a webhook are in a state. */

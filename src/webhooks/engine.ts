@@ -105,7 +105,7 @@ const createScanning = ({ time, withdrawn, onMessage, onOutcome, ...needs }: Sca
   const { store, register, window, keepsChain } = needs;
   const confirmationsOf = (id: number): number => (keepsChain ? 0 : Number(register.find(id)?.confirmations) || 0);
   const holding = createHolding({ store, time, confirmationsOf });
-  const recorder = createRecorder({ store, register, time, window, withdrawn, onMessage, onOutcome, holding, mayBeAttempted: attemptedBefore(store, isUnderWay), isUnderWay, overtake });
+  const recorder = createRecorder({ store, register, time, window, withdrawn, onTakenBack: wake, onMessage, onOutcome, holding, mayBeAttempted: attemptedBefore(store, isUnderWay), isUnderWay, overtake });
   return createScanner({ ...needs, recorder, patterns: createPatternWorker(), onWork: wake });
 };
 
@@ -163,12 +163,12 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
   const service = createWebhookService({
     ...{ store, follow, register, clock, time, keepsChain, nodeKey },
     rules: { guard, events: names },
-    maxWebhooks: options.maxWebhooks,
-    rotationOverlap: options.rotationOverlap,
+    ...{ maxWebhooks: options.maxWebhooks, rotationOverlap: options.rotationOverlap },
     keepPlace: scanner.keepPlace,
     onChange: (id) => {
+      // What was read ahead of it may be gone. The webhook itself may be large: it is read again in another turn than that which wrote it.
+      dispatcher.wake([id]);
       scanner.reload(id);
-      // Reads the webhook again, which may be large: in another turn than that which wrote it.
       refreshSoon();
     },
   });

@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import { Webhook as Verifier } from "standardwebhooks";
-import type { Condition, WebhookDraft } from "../../types/webhooks.js";
+import type { Condition, DeliveryDispatch, WebhookDraft } from "../../types/webhooks.js";
 import { PorticoError } from "../../src/errors.js";
 import { knownEvents } from "../../src/follow/host/known-events.js";
 import { createReceiver, type Received, type Receiver } from "./receiver.js";
-import { createStage, type Stage } from "./stage.js";
+import { createStage, eventually, type Stage } from "./stage.js";
 
 const rejectionOf = async (work: Promise<unknown>): Promise<PorticoError> => {
   const error = await work.then(() => undefined, (reason: unknown) => reason);
@@ -314,6 +314,26 @@ describe("the webhook registry", () => {
       await stage.count(2, "delivered", 1);
       expect(stage.engine.deliveries(1, undefined, { offset: 0, limit: 1 }).total).to.equal(0);
       expect(receiver.received).to.have.length(1);
+    });
+
+    it("sends nothing that was read ahead of a webhook that is disabled, whatever ends in the same turn", async () => {
+      await stage.close();
+      const sent: { n: number; answer(): void }[] = [];
+      const answer = { status: 200, retryAfter: undefined, date: undefined, body: "", failure: null };
+      const send: DeliveryDispatch["send"] = ({ body }) => new Promise((resolve) => sent.push({ n: (JSON.parse(body) as { data: { n: number } }).data.n, answer: () => resolve(answer) }));
+      stage = await createStage({}, { dispatch: { send } });
+      stage.engine.create({ ...draft, target: receiver.url });
+      for (const n of [1, 2, 3]) stage.events.emit("block.forged", { n });
+      const request = (n: number) => eventually(() => sent.find((one) => one.n === n));
+      (await request(1)).answer();
+      const second = await request(2);
+      stage.engine.replace(1, { ...draft, target: receiver.url, enabled: false });
+      second.answer();
+      await stage.engine.settled();
+      expect(sent.map(({ n }) => n)).to.deep.equal([1, 2]);
+      // What was not written as delivered by then is sent again.
+      stage.engine.replace(1, { ...draft, target: receiver.url });
+      for (let at = 2; !sent.some(({ n }) => n === 3); at++) (await eventually(() => sent[at])).answer();
     });
 
     it("sends what was not delivered when a webhook was disabled, under the same id, when it is enabled again", async () => {

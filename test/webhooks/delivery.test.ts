@@ -581,7 +581,7 @@ describe("delivery", () => {
     stage.clock.advance(1_000);
     emit(1);
     await stage.reaches(id, 1, "delivered");
-    for (const [n, name] of ["deliveryIds", "delivery"].entries()) {
+    for (const [n, name] of ["waiting", "retries"].entries()) {
       fails = name;
       emit(1, n + 2);
       await eventually(() => (fails === undefined ? true : undefined));

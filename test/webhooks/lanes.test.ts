@@ -1,10 +1,11 @@
 import { expect } from "chai";
 import { createLimit } from "../../src/webhooks/deliver/concurrency.js";
 import { createLanes, lookAgain } from "../../src/webhooks/deliver/lanes.js";
-import type { WebhookRow } from "../../types/webhook-store.js";
+import type { DeliveryRow, WebhookRow } from "../../types/webhook-store.js";
 import { webhookRow } from "./webhook-row.js";
 
 const row = (id: number, target: string, more: Partial<WebhookRow> = {}): WebhookRow => ({ ...webhookRow, id, target, ...more });
+const waiting = (id: number): DeliveryRow => ({ id, webhookId: 1, messageId: 1, key: "msg", event: "peer.added", at: 0, state: "pending", dueAt: null, finishedAt: null, hold: null, failures: 0, attemptCount: 0, attempts: [] });
 const [one, other, elsewhere] = ["http://a.example/1", "http://a.example/2", "http://b.example/"];
 
 describe("the lanes of webhooks", () => {
@@ -66,7 +67,7 @@ describe("the lanes of webhooks", () => {
     const lane = lanes.find(1) ?? expect.fail();
     lane.mayAt = 77;
     lane.open.count = 3;
-    lane.ready = [4, 5];
+    lane.ready = [waiting(4), waiting(5)];
     target.firsts = 2;
     expect(lanes.align(1, row(1, one, { rate: 5 }))).to.equal(target);
     expect(lanes.find(1)).to.deep.include({ mayAt: 77, open: { count: 3, taken: 0 }, ready: [], webhook: row(1, one, { rate: 5 }) });
@@ -103,7 +104,7 @@ describe("the lanes of webhooks", () => {
     const lanes = create();
     lanes.align(1, row(1, one));
     const lane = lanes.find(1) ?? expect.fail();
-    lane.ready = [3];
+    lane.ready = [waiting(3)];
     lane.more = undefined;
     lookAgain(lane);
     expect([lane.ready, lane.more]).to.deep.equal([[], { passed: 0, size: 4 }]);

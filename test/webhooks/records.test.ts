@@ -1,7 +1,8 @@
 import { expect } from "chai";
-import { createRecords, type Records } from "../../src/webhooks/deliver/records.js";
+import { createRecords, type Ended, type Records } from "../../src/webhooks/deliver/records.js";
 import { createRegister } from "../../src/webhooks/registry/register.js";
 import { createTimekeeper } from "../../src/webhooks/timekeeper.js";
+import type { WebhookStore } from "../../types/webhook-store.js";
 import { createManualClock } from "./manual-clock.js";
 import { createLogger } from "./stage.js";
 import { useWebhookStore } from "./own-store.js";
@@ -59,4 +60,40 @@ describe("the records of attempts", () => {
       expect(lines.filter((line) => line.startsWith("error "))).to.deep.equal(Array.from({ length: 3 }, () => "error webhooks: what follows the outcomes of deliveries failed: not today"));
     });
   }
+
+  it("end a webhook's failing with the next success that is written, though one before could not be", async () => {
+    addDeliveries(4);
+    const store = storeNow();
+    let refuses = false;
+    const refusing: WebhookStore = {
+      ...store,
+      transactionSoon: (work) =>
+        store.transactionSoon(() => {
+          const result = work();
+          if (refuses) throw new Error("the disk is full");
+          return result;
+        }),
+    };
+    const clock = createManualClock();
+    const lines: string[] = [];
+    const needs = { store: refusing, clock, register: createRegister(store), time: createTimekeeper(store, clock), random: () => 0.5, logger: createLogger(lines) };
+    const records = createRecords(rules, needs, () => undefined);
+    const ended = (id: number, status: number): Ended => {
+      const ok = status < 300;
+      return { webhookId: 1, ids: [id], target: webhookRow.target, origin: "http://example.com", attempt: { ...attempt, status, stage: ok ? null : "status", error: ok ? null : "no" }, isBatch: false, isPing: false };
+    };
+    const add = (id: number, status: number): Promise<void> => new Promise((resolve) => records.add(ended(id, status), false, resolve));
+    await add(1, 204);
+    await add(2, 500);
+    expect(store.progress(1).failingSince).to.equal(clock.now());
+    refuses = true;
+    records.add(ended(3, 204), false, () => undefined);
+    await records.end();
+    expect(store.progress(1).failingSince).to.equal(clock.now());
+    refuses = false;
+    await add(4, 204);
+    expect(store.progress(1).failingSince).to.equal(null);
+    expect([3, 4].map((id) => store.delivery(1, id)?.state)).to.deep.equal(["delivered", "delivered"]);
+    expect(lines.filter((line) => line.includes("fails"))).to.have.length(2);
+  });
 });

@@ -43,7 +43,7 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-export interface StageNeeds extends Partial<Pick<WebhookEngineNeeds, "resolve" | "logger" | "nodeKey" | "onOutcome">> {
+export interface StageNeeds extends Partial<Pick<WebhookEngineNeeds, "resolve" | "logger" | "nodeKey" | "onOutcome" | "dispatch">> {
   /** The chain to follow; without it, there is what the host emits. */
   changes?: ChainChanges;
   /** Wraps the engine's store. */

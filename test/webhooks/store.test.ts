@@ -110,7 +110,9 @@ const createModel = (old: readonly DeliveryRow[]) => {
               store.changeDelivery(before, rows[index]);
             }
             const { webhookId } = rows[(step.picks[0] ?? 0) % rows.length]!;
-            expect(store.deliveryIds(webhookId, "pending", 0, 5_000)).to.deep.equal(rows.filter((row) => row.webhookId === webhookId && row.state === "pending").map(({ id }) => id));
+            const waiting = rows.filter((row) => row.webhookId === webhookId && row.state === "pending");
+            expect(store.deliveryIds(webhookId, "pending", 0, 5_000)).to.deep.equal(waiting.map(({ id }) => id));
+            expect(store.waiting(webhookId, 0, 5_000)).to.deep.equal(waiting);
           });
           return;
         case "change": {
@@ -188,6 +190,9 @@ const compare = (store: WebhookStore, rows: readonly DeliveryRow[]): void => {
       expect(store.countOf(webhookId, state)).to.equal(ids.length);
       expect(store.deliveryIds(webhookId, state, 5, 2)).to.deep.equal(ids.filter((id) => id > 5).slice(0, 2));
     }
+    const waiting = own.filter(({ state }) => state === "pending");
+    expect(store.waiting(webhookId, 0, 5_000)).to.deep.equal(waiting);
+    expect(store.waiting(webhookId, 5, 2)).to.deep.equal(waiting.filter(({ id }) => id > 5).slice(0, 2));
     const due = own.filter(({ dueAt }) => dueAt !== null).map(({ id, dueAt }) => ({ id, dueAt: dueAt ?? 0 }));
     expect(store.retries(webhookId, 5_000)).to.deep.equal(due.sort((a, b) => a.dueAt - b.dueAt || a.id - b.id));
   }

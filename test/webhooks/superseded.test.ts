@@ -194,6 +194,25 @@ for (const { keepsChain, title } of kinds) {
       expect(told()).to.not.include(`block.applied ${b.block.id}`);
     });
 
+    it("one that was read ahead, and never attempted, is dropped", async () => {
+      const applied = hook("block.applied");
+      let held = heldResponse();
+      await change("applied", next);
+      const respondFirst = await held;
+      await change("applied", b);
+      await change("applied", other);
+      held = heldResponse();
+      respondFirst(200);
+      // With this, the next one is read.
+      const respondSecond = await held;
+      await change("reverted", other);
+      respondSecond(200);
+      await change("applied", other);
+      await stage.count(applied.id, "delivered", 3);
+      expect(states(applied.id)).to.deep.equal(["delivered", "delivered", "dropped", "delivered"]);
+      expect(told().filter((name) => name === `block.applied ${other.block.id}`)).to.have.length(1);
+    });
+
     it("a block that is applied again supersedes its reversal, attempted or not", async () => {
       const applied = hook("block.applied");
       const reverted = hook("block.reverted");

@@ -3,12 +3,13 @@ import { transact, transactSoon } from "../lmdb/transact.js";
 import { unwatched, type WriteWatch } from "../lmdb/write-watch.js";
 import { type OpenEnvironment, readNumber, type WebhookDatabases } from "./databases.js";
 import { createOutboxWriter, type OutboxReaders, type OutboxWriter } from "./outbox/outbox.js";
-import { createTally, type Tally } from "./tally.js";
+import { createProgressRows, createTally, type ProgressRows, type Tally } from "./tally.js";
 
 /** What writes use while a transaction is open. */
 export interface Writing {
   tally: Tally;
   outbox: OutboxWriter;
+  progress: ProgressRows;
 }
 
 /** The transactions of the store, and what writes use while one is open. */
@@ -19,10 +20,11 @@ export const createTransactions = (environment: OpenEnvironment & { writes?: Wri
   /** Gives `work` what writes need, in a transaction that is open already. */
   const write = <T>(work: () => T): T => {
     const tally = createTally(db);
-    open = { tally, outbox: createOutboxWriter(db, tally, readers) };
+    open = { tally, outbox: createOutboxWriter(db, tally, readers), progress: createProgressRows(db) };
     try {
       const result = work();
       open.outbox.flush();
+      open.progress.flush();
       tally.flush();
       return result;
     } finally {
@@ -74,8 +76,8 @@ export const createTransactions = (environment: OpenEnvironment & { writes?: Wri
       if (open === undefined) throw new Error("The webhook store can be written only within a transaction.");
       return open;
     },
-    /** What writes deliveries, while a transaction is open. */
-    outbox: (): OutboxWriter | undefined => open?.outbox,
+    /** The same, but undefined while no transaction is open. */
+    current: (): Writing | undefined => open,
     /** A counter, as the open transaction has changed it. */
     count: (key: string): number => open?.tally.get(key) ?? readNumber(db, key),
   };

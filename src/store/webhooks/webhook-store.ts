@@ -45,7 +45,7 @@ const openDatabases = (environment: OpenEnvironment, needs: MigrationNeeds): { d
 
 type RegisterPart = Pick<WebhookStore, "registerRevision" | "changedSince" | "webhooks" | "webhook" | "addWebhook" | "putWebhook" | "removeWebhook" | "progress" | "putProgress">;
 
-const registerPart = (db: WebhookDatabases, { writing }: Transactions): RegisterPart => {
+const registerPart = (db: WebhookDatabases, { writing, current }: Transactions): RegisterPart => {
   const noteChange = (id: number): void => {
     const revision = writing().tally.add(counters.registerRevision, 1);
     db.changes.putSync(revision, id);
@@ -74,12 +74,12 @@ const registerPart = (db: WebhookDatabases, { writing }: Transactions): Register
     putWebhook,
     removeWebhook: (id) => {
       db.register.removeSync(id);
-      db.progress.removeSync(id);
+      writing().progress.remove(id);
       db.removed.putSync(id, Number.MAX_SAFE_INTEGER);
       noteChange(id);
     },
-    progress: (id) => db.progress.get(id) ?? noProgress,
-    putProgress: (id, progress) => db.progress.putSync(id, progress),
+    progress: (id) => (current()?.progress ?? db.progress).get(id) ?? noProgress,
+    putProgress: (id, row) => writing().progress.put(id, row),
   };
 };
 
@@ -179,7 +179,7 @@ export const createWebhookStore = (environment: OpenEnvironment & { writes?: Wri
     transactionSoon,
     ...registerPart(db, transactions),
     ...notesPart(db, transactions),
-    ...deliveriesPart(db, readers.sheets, createOutboxReader(db, instance, { ...readers, countOfKey: transactions.count, writing: transactions.outbox }), transactions),
+    ...deliveriesPart(db, readers.sheets, createOutboxReader(db, instance, { ...readers, countOfKey: transactions.count, writing: () => transactions.current()?.outbox }), transactions),
   };
 };
 

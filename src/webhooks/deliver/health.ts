@@ -116,11 +116,14 @@ export const createHealth = (rules: RecordRules, { store, register, clock }: Rec
     tell(recorded, { event: "webhook.disabled", data: { webhook: webhook.id, reason: because === "gone" ? "the target answered 410" : "every attempt failed" } });
   };
 
+  /** Webhooks that do not fail, as is written. Whatever is recorded of them goes through here, so that they need not be read for each that is delivered. */
+  const sound = new Set<number>();
+
   const recordHealth = (recorded: Recorded, webhook: WebhookRow, { attempt, result }: { attempt: Attempt; result: { ok: boolean; status: number | null } }, now: Now): void => {
-    if (result.ok && recorded.healthy.has(webhook.id)) return;
+    if (result.ok && (sound.has(webhook.id) || recorded.healthy.has(webhook.id))) return;
     const progress = store.progress(webhook.id);
     if (result.ok) recorded.healthy.add(webhook.id);
-    else recorded.healthy.delete(webhook.id);
+    else for (const known of [sound, recorded.healthy]) known.delete(webhook.id);
     const { disabledBecause, warns, ...health } = nextHealth(progress, result, now, rules.disableAfter);
     if (health.failingSince !== progress.failingSince || health.warned !== progress.warned) store.putProgress(webhook.id, { ...progress, ...health });
     const turn = turnOf(progress.failingSince, health.failingSince, attempt);
@@ -129,5 +132,10 @@ export const createHealth = (rules: RecordRules, { store, register, clock }: Rec
     if (disabledBecause !== null && webhook.enabled) disable(recorded, webhook, disabledBecause, health.failingSince);
   };
 
-  return { tell, recordHealth };
+  /** What was recorded is written. */
+  const written = ({ healthy }: Recorded): void => {
+    for (const id of healthy) sound.add(id);
+  };
+
+  return { tell, recordHealth, written };
 };

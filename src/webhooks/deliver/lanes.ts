@@ -2,7 +2,7 @@ import type { DeliveryRow, WebhookRow } from "../../../types/webhook-store.js";
 import { createLimit, type Limit, type Place } from "./concurrency.js";
 
 /**
- * What attempts are made from. Deliveries wait in the store; kept here are only the next few ids of each webhook, however long its queue is.
+ * What attempts are made from. Deliveries wait in the store; kept here are only the next few of each webhook, however long its queue is.
  *
  * - lane    the deliveries of one webhook
  * - target  one URL with the lanes that lead to it: their first attempts go out in the order of their events
@@ -14,8 +14,8 @@ export interface Lane {
   readonly underWay: UnderWay;
   /** Attempts under way, or failed and not yet recorded as such; and deliveries that are taken. */
   readonly open: { count: number; taken: number };
-  /** The next first attempts, in order. */
-  ready: number[];
+  /** The next first attempts, in order, as the store had them: whatever changes one of them has the lane look again. */
+  ready: DeliveryRow[];
   /** How to ask the store for more of them: beyond the id `passed`, `size` at once. Undefined when it has none. */
   more: { passed: number; size: number } | undefined;
   /** No retry is due before this time; the store is asked when it comes. */

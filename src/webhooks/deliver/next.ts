@@ -3,16 +3,16 @@ import type { Lane, LaneRules, Next, Target, Times } from "./lanes.js";
 
 /** What a target is to be sent next. */
 
-/** First attempts read ahead, at the most. */
-const longestReady = 128;
+/** First attempts read ahead, at the most: some kilobytes of each webhook. */
+const longestReady = 16;
 
 /** Reads ahead until `count` are ready, if there are so many. */
 const fill = (lane: Lane, store: WebhookStore, count: number): void => {
   while (lane.ready.length < count && lane.more !== undefined) {
     const { passed, size } = lane.more;
-    const ids = store.deliveryIds(lane.webhook.id, "pending", passed, size);
-    lane.more = ids.length < size ? undefined : { passed: ids.at(-1) ?? passed, size: Math.min(longestReady, 2 * size) };
-    lane.ready.push(...ids.filter((id) => !lane.underWay.has(id)));
+    const rows = store.waiting(lane.webhook.id, passed, size);
+    lane.more = rows.length < size ? undefined : { passed: rows.at(-1)?.id ?? passed, size: Math.min(longestReady, 2 * size) };
+    lane.ready.push(...rows.filter(({ id, dueAt }) => dueAt === null && !lane.underWay.has(id)));
   }
 };
 
@@ -21,14 +21,10 @@ const readyRows = (lane: Lane, store: WebhookStore, count: number): DeliveryRow[
   const rows: DeliveryRow[] = [];
   while (rows.length < count) {
     fill(lane, store, rows.length + 1);
-    const id = lane.ready[rows.length];
-    if (id === undefined) break;
-    const row = store.delivery(lane.webhook.id, id);
-    if (row?.state !== "pending" || row.dueAt !== null || lane.isWithdrawn(id)) {
-      lane.ready.splice(rows.length, 1);
-      continue;
-    }
-    rows.push(row);
+    const row = lane.ready[rows.length];
+    if (row === undefined) break;
+    if (lane.isWithdrawn(row.id)) lane.ready.splice(rows.length, 1);
+    else rows.push(row);
   }
   return rows;
 };

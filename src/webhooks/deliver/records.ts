@@ -39,7 +39,7 @@ export interface Records {
 }
 
 /** Outcomes that may wait are written when there are so many, or when the first has waited so many milliseconds. */
-const gather = { most: 256, wait: 10 };
+const gather = { most: 500, wait: 25 };
 
 /** Milliseconds of writing in one transaction: everybody else waits until it ends. What is left is written in the next. */
 const turn = 2;
@@ -123,7 +123,7 @@ const logRow = ({ row, origin }: Recorded["rows"][number], logger: Logger): void
 /** Writes outcomes; within a transaction. */
 const createRecording = (rules: RecordRules, needs: RecordNeeds) => {
   const { store, register, clock, time, random } = needs;
-  const { tell, recordHealth } = createHealth(rules, needs);
+  const { tell, recordHealth, written } = createHealth(rules, needs);
 
   /** Whoever changes a delivery that is under way tells by a revision, or has disabled its webhook in this transaction. */
   const rowsOf = ({ webhookId, ids, read }: Ended, recorded: Recorded, { register, work }: Revisions): readonly DeliveryRow[] =>
@@ -168,27 +168,29 @@ const createRecording = (rules: RecordRules, needs: RecordNeeds) => {
     recorded.webhookIds.add(webhookId);
   };
 
-  return (recorded: Recorded, entries: readonly Entry[]): number => {
+  const write = (recorded: Recorded, entries: readonly Entry[]): number => {
     const begun = performance.now();
     const known: Known = {
       webhooks: register.rows(),
       revisions: { register: store.registerRevision(), work: store.workRevision() },
       now: { passed: time.passed(), schedule: time.schedule(), wall: clock.now() },
     };
-    let written = 0;
+    let count = 0;
     for (const entry of entries) {
-      if (written > 0 && performance.now() - begun >= turn) break;
+      if (count > 0 && performance.now() - begun >= turn) break;
       if (entry.ended !== undefined) recordEnd(recorded, entry.ended, known);
       else recordLost(recorded, entry.webhookId, entry.lost);
-      written++;
+      count++;
     }
-    return written;
+    return count;
   };
+
+  return { write, written };
 };
 
 export const createRecords = (rules: RecordRules, needs: RecordNeeds, onRecorded: (recorded: Recorded) => void): Records => {
   const { store, logger, onOutcome } = needs;
-  const write = createRecording(rules, needs);
+  const recording = createRecording(rules, needs);
 
   const safely = (work: () => void): void => {
     try {
@@ -202,12 +204,13 @@ export const createRecords = (rules: RecordRules, needs: RecordNeeds, onRecorded
     const recorded: Recorded = { rows: [], webhookIds: new Set(), changed: new Set(), announced: new Set(), warnings: [], givenUp: [], healthy: new Set() };
     let written: readonly Entry[];
     try {
-      written = entries.slice(0, await store.transactionSoon(() => write(recorded, entries)));
+      written = entries.slice(0, await store.transactionSoon(() => recording.write(recorded, entries)));
     } catch (error) {
       // Nothing is let go of before it is written, so that it is not sent again meanwhile.
       logFailure(logger, "the outcomes of deliveries cannot be written", error);
       return 0;
     }
+    recording.written(recorded);
     // They are written, whatever fails from here on, and must not be again.
     for (const one of recorded.rows) logRow(one, logger);
     for (const warning of recorded.warnings) logger.warn(warning);

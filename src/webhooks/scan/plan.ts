@@ -131,11 +131,14 @@ export const planFirst = async (register: Register, groups: readonly Group[], pl
   return { plans, undecided };
 };
 
-/** Webhooks that are taken through the events of a plan together: at the end of each transaction, something is written for each of them. */
-const chunkSize = 50;
+/**
+ * Webhooks that are taken through the events of a plan together: about a sixteenth of them. At the end of each transaction, something is written
+ * for each; the fewer there are, the more events of each one has. Of up to eight, the messages stand on sheets (message-sheet.ts).
+ */
+const [chunks, leastInChunk, mostInChunk] = [16, 8, 50];
 
-/** Some fifty webhooks each, in chunks. Those of one target stay together: it is told of events in their order, whichever webhook they are for. */
-export const sharesOf = (webhookIds: Iterable<number>, webhooks: ReadonlyMap<number, WebhookRow>): ReadonlySet<number>[][] => {
+/** About as many webhooks each, in chunks. Those of one target stay together: it is told of events in their order, whichever webhook they are for. */
+export const sharesOf = (webhookIds: ReadonlySet<number> | readonly number[], webhooks: ReadonlyMap<number, WebhookRow>): ReadonlySet<number>[][] => {
   const byTarget = new Map<string, number[]>();
   for (const id of webhookIds) {
     const target = webhooks.get(id)?.target ?? "";
@@ -143,11 +146,13 @@ export const sharesOf = (webhookIds: Iterable<number>, webhooks: ReadonlyMap<num
     if (there === undefined) byTarget.set(target, [id]);
     else there.push(id);
   }
+  const count = "size" in webhookIds ? webhookIds.size : webhookIds.length;
+  const size = Math.min(mostInChunk, Math.max(leastInChunk, Math.ceil(count / chunks)));
   const shares: number[][] = [];
   for (const ids of byTarget.values()) {
     const open = shares.at(-1);
-    if (open === undefined || open.length + ids.length > chunkSize) shares.push([...ids]);
+    if (open === undefined || open.length + ids.length > size) shares.push([...ids]);
     else open.push(...ids);
   }
-  return shares.map((ids) => Array.from({ length: Math.ceil(ids.length / chunkSize) }, (_, index) => new Set(ids.slice(index * chunkSize, (index + 1) * chunkSize))));
+  return shares.map((ids) => Array.from({ length: Math.ceil(ids.length / size) }, (_, index) => new Set(ids.slice(index * size, (index + 1) * size))));
 };

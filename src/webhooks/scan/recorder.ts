@@ -15,6 +15,8 @@ export interface RecorderNeeds extends EarlierNeeds {
   /** Most deliveries of a webhook that are not settled. */
   window: number;
   holding: Holding;
+  /** Told of webhooks of which something was taken back, before that is no longer `withdrawn`: what was read of it before is out of date. */
+  onTakenBack(webhookIds: Iterable<number>): void;
   /** Is told of messages once they are committed. */
   onMessage(messageId: number, message: Message, event: FollowEvent): void;
   /** Is told of deliveries that are given up. */
@@ -141,7 +143,7 @@ const createWritePiece = (needs: RecorderNeeds) => {
 };
 
 export const createRecorder = (needs: RecorderNeeds): Recorder => {
-  const { store, register, withdrawn, onMessage, onOutcome } = needs;
+  const { store, register, withdrawn, onTakenBack, onMessage, onOutcome } = needs;
   const writePiece = createWritePiece(needs);
 
   /** What is to be written, share by share. Most blocks of the past match nothing: they cost no transaction, and the store is asked little about them. */
@@ -193,6 +195,7 @@ export const createRecorder = (needs: RecorderNeeds): Recorder => {
           writing.superseded.forEach(() => onOutcome?.("superseded"));
           for (const one of writing.written) onMessage(...one);
         } finally {
+          if (writing.takenBack.length > 0) onTakenBack(writing.touched);
           writing.superseded.length = 0;
           writing.written.length = 0;
           for (const id of writing.takenBack.splice(0)) withdrawn.delete(id);

@@ -126,13 +126,13 @@ export const createOutboxWriter = (db: WebhookDatabases, tally: Tally, readers: 
 export type OutboxWriter = ReturnType<typeof createOutboxWriter>;
 
 /** Two sequences as one, in the order in which each is. */
-const merged = function* (one: Iterable<number>, other: Iterable<number>, isBefore: (a: number, b: number) => boolean): Generator<number, void> {
+const merged = function* <T>(one: Iterable<T>, other: Iterable<T>, isBefore: (a: T, b: T) => boolean): Generator<T, void> {
   const [ones, others] = [one[Symbol.iterator](), other[Symbol.iterator]()];
   try {
     let [a, b] = [ones.next(), others.next()];
     while (a.done !== true || b.done !== true) {
       if (b.done === true || (a.done !== true && isBefore(a.value, b.value))) {
-        yield (a as IteratorYieldResult<number>).value;
+        yield (a as IteratorYieldResult<T>).value;
         a = ones.next();
       } else {
         yield b.value;
@@ -147,6 +147,7 @@ const merged = function* (one: Iterable<number>, other: Iterable<number>, isBefo
 
 const ascending = (a: number, b: number): boolean => a < b;
 const descending = (a: number, b: number): boolean => a > b;
+const older = (a: DeliveryRow, b: DeliveryRow): boolean => a.id < b.id;
 
 /** Some of a sequence; the rest is not asked for. */
 export const some = <T>(all: Iterable<T>, offset: number, limit: number): T[] => {
@@ -159,6 +160,17 @@ export const some = <T>(all: Iterable<T>, offset: number, limit: number): T[] =>
     if (taken.length >= limit) break;
   }
   return taken;
+};
+
+/** Ids of deliveries that have rows of their own, in a state or in any, from the highest downwards. */
+const rowIdsBelow = function* (db: WebhookDatabases, webhookId: number, state: DeliveryState | undefined, highest: number): Generator<number, void> {
+  if (state === undefined) for (const [, id] of db.deliveries.getKeys({ start: [webhookId, highest], end: [webhookId, 0], reverse: true })) yield id;
+  else for (const [, , id] of db.states.getKeys({ start: [webhookId, state, highest], end: [webhookId, state, 0], reverse: true })) yield id;
+};
+
+/** Ids of those in a state above an id, ascending. */
+const rowIds = function* (db: WebhookDatabases, webhookId: number, state: DeliveryState, after: number): Generator<number, void> {
+  for (const [, , id] of db.states.getKeys({ start: [webhookId, state, after + 1], end: [webhookId, state, beyondAll] })) yield id;
 };
 
 /** Questions about deliveries. None loads rows that it does not answer with. `writing`: what the open transaction has not written yet. */
@@ -186,28 +198,31 @@ export const createOutboxReader = (db: WebhookDatabases, instance: string, { she
     return undefined;
   };
 
-  const rowIdsBelow = function* (webhookId: number, state: DeliveryState | undefined, highest: number): Generator<number, void> {
-    if (state === undefined) for (const [, id] of db.deliveries.getKeys({ start: [webhookId, highest], end: [webhookId, 0], reverse: true })) yield id;
-    else for (const [, , id] of db.states.getKeys({ start: [webhookId, state, highest], end: [webhookId, state, 0], reverse: true })) yield id;
-  };
-
   const deliveries: WebhookStore["deliveries"] = (webhookId, state, page) => {
     writing()?.flush();
     const listed = state ?? "any";
     const total = readNumber(db, counters.inState(webhookId, listed));
     const begin = seek(webhookId, listed, page.offset);
     if (begin === undefined) return { rows: [], total };
-    const ids = some(merged(rowIdsBelow(webhookId, state, begin.highest), sheets.idsBelow(webhookId, state, begin.highest), descending), begin.offset, page.limit);
+    const ids = some(merged(rowIdsBelow(db, webhookId, state, begin.highest), sheets.idsBelow(webhookId, state, begin.highest), descending), begin.offset, page.limit);
     return { rows: ids.map((id) => delivery(webhookId, id)).filter((row) => row !== undefined), total };
-  };
-
-  const rowIds = function* (webhookId: number, state: DeliveryState, after: number): Generator<number, void> {
-    for (const [, , id] of db.states.getKeys({ start: [webhookId, state, after + 1], end: [webhookId, state, beyondAll] })) yield id;
   };
 
   const deliveryIds: WebhookStore["deliveryIds"] = (webhookId, state, after, limit) => {
     writing()?.flush();
-    return some(merged(rowIds(webhookId, state, after), sheets.ids(webhookId, state, after), ascending), 0, limit);
+    return some(merged(rowIds(db, webhookId, state, after), sheets.ids(webhookId, state, after), ascending), 0, limit);
+  };
+
+  const waitingRows = function* (webhookId: number, after: number): Generator<DeliveryRow, void> {
+    for (const id of rowIds(db, webhookId, "pending", after)) {
+      const row = db.deliveries.get([webhookId, id]);
+      if (row !== undefined) yield named(row);
+    }
+  };
+
+  const waiting: WebhookStore["waiting"] = (webhookId, after, limit) => {
+    writing()?.flush();
+    return some(merged(waitingRows(webhookId, after), sheets.waiting(webhookId, after), older), 0, limit);
   };
 
   const retries: WebhookStore["retries"] = (webhookId, limit) =>
@@ -231,5 +246,5 @@ export const createOutboxReader = (db: WebhookDatabases, instance: string, { she
     return messages.about(about);
   };
 
-  return { countOf, message, messagesAbout, delivery, deliveries, deliveryIds, retries, releasable, heldFrom };
+  return { countOf, message, messagesAbout, delivery, deliveries, deliveryIds, waiting, retries, releasable, heldFrom };
 };

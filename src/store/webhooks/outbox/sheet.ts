@@ -80,6 +80,13 @@ export const readSheet = (sheet: Buffer): [id: number, delivery: Buffer][] => {
   return deliveries;
 };
 
+/** Those that wait, above an id: each is unpacked when it is asked for. @throws Error if the sheet is damaged */
+export const waitingOn = function* (sheet: Buffer, webhookId: number, after: number): Generator<DeliveryRow, void> {
+  for (let at = 0; at < sheet.length; at = endOf(sheet, at)) {
+    if (idAt(sheet, at) > after && Number.isNaN(timeAt(sheet, at))) yield unpackDelivery(sheet.subarray(at, endOf(sheet, at)), webhookId);
+  }
+};
+
 /** Where a delivery begins, found without a look at the others but at their heads; undefined if it is not there. @throws Error if the sheet is damaged */
 const placeOf = (sheet: Buffer, id: number): number | undefined => {
   for (let at = 0; at < sheet.length; at = endOf(sheet, at)) if (idAt(sheet, at) === id) return at;

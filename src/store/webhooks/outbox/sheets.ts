@@ -1,7 +1,7 @@
 import type { DeliveryRow } from "../../../../types/webhook-store.js";
 import type { DeliveryState } from "../../../../types/webhooks.js";
 import { beyondAll, type WebhookDatabases } from "../databases.js";
-import { addToSheet, changeOnSheet, deliveredAt, factsOf, findOnSheet, packDelivery, readSheet, type SheetFacts, unpackDelivery } from "./sheet.js";
+import { addToSheet, changeOnSheet, deliveredAt, factsOf, findOnSheet, packDelivery, readSheet, type SheetFacts, unpackDelivery, waitingOn } from "./sheet.js";
 
 /** The sheets of all webhooks. Each stands under its webhook and the first id that it had: a delivery is on the last sheet from which on its id may be. */
 
@@ -73,6 +73,13 @@ export const createSheetReader = (db: WebhookDatabases) => {
       const isWanted = inState(state);
       for (const first of firstsAbove(db, webhookId, state, after)) {
         for (const [id, delivery] of sheetAt(webhookId, first)) if (id > after && isWanted(delivery)) yield id;
+      }
+    },
+    /** Those that wait, above an id, ascending. */
+    waiting: function* (webhookId: number, after: number): Generator<DeliveryRow, void> {
+      for (const first of firstsAbove(db, webhookId, "pending", after)) {
+        const sheet = db.sheets.get([webhookId, first]);
+        if (sheet !== undefined) yield* waitingOn(sheet, webhookId, after);
       }
     },
     /** Of those in a state, or in any, from an id downwards. */
