@@ -3,6 +3,7 @@ import { Webhook as Verifier } from "standardwebhooks";
 import type { Condition, DeliveryDispatch, WebhookDraft } from "../../types/webhooks.js";
 import { PorticoError } from "../../src/errors.js";
 import { knownEvents } from "../../src/follow/host/known-events.js";
+import { rewind } from "../../src/webhooks/deliver/health.js";
 import { createReceiver, type Received, type Receiver } from "./receiver.js";
 import { createStage, eventually, type Stage } from "./stage.js";
 
@@ -316,16 +317,49 @@ describe("the webhook registry", () => {
       expect(receiver.received).to.have.length(1);
     });
 
-    it("sends nothing that was read ahead of a webhook that is disabled, whatever ends in the same turn", async () => {
+    interface Sent {
+      n: number;
+      answer(): void;
+    }
+
+    /** Webhook 1 gets three deliveries. The first is answered, the second sent, and the third read ahead. */
+    const sendTwo = async (): Promise<{ sent: Sent[]; request(n: number): Promise<Sent> }> => {
       await stage.close();
-      const sent: { n: number; answer(): void }[] = [];
+      const sent: Sent[] = [];
       const answer = { status: 200, retryAfter: undefined, date: undefined, body: "", failure: null };
       const send: DeliveryDispatch["send"] = ({ body }) => new Promise((resolve) => sent.push({ n: (JSON.parse(body) as { data: { n: number } }).data.n, answer: () => resolve(answer) }));
       stage = await createStage({}, { dispatch: { send } });
       stage.engine.create({ ...draft, target: receiver.url });
       for (const n of [1, 2, 3]) stage.events.emit("block.forged", { n });
-      const request = (n: number) => eventually(() => sent.find((one) => one.n === n));
+      const request = (n: number): Promise<Sent> => eventually(() => sent.find((one) => one.n === n));
       (await request(1)).answer();
+      await request(2);
+      await stage.engine.settled();
+      return { sent, request };
+    };
+
+    it("sends nothing that was read ahead of a webhook that another process disables", async () => {
+      const { sent, request } = await sendTwo();
+      const { store } = stage.environment;
+      const second = await request(2);
+      store.transaction(() => {
+        rewind(store, 1);
+        store.putWebhook({ ...(store.webhook(1) ?? expect.fail()), enabled: false });
+      });
+      const now = performance.now.bind(performance);
+      // It looks for such changes every 10 ms.
+      performance.now = () => now() + 20;
+      try {
+        second.answer();
+        await stage.engine.settled();
+      } finally {
+        Reflect.deleteProperty(performance, "now");
+      }
+      expect(sent.map(({ n }) => n)).to.deep.equal([1, 2]);
+    });
+
+    it("sends nothing that was read ahead of a webhook that is disabled, whatever ends in the same turn", async () => {
+      const { sent, request } = await sendTwo();
       const second = await request(2);
       stage.engine.replace(1, { ...draft, target: receiver.url, enabled: false });
       second.answer();

@@ -102,6 +102,16 @@ describe("what a target is sent next", () => {
     expect(next()).to.equal("first 1: 5");
   });
 
+  it("is nothing that was read ahead, and has been taken since as a retry", () => {
+    const lane = addWebhook({ order: "none" });
+    for (let n = 0; n < 3; n++) append([1]);
+    expect(next()).to.equal("first 1: 1");
+    underWay.set(1, 0);
+    underWay.set(2, 0);
+    expect(next()).to.equal("first 1: 3");
+    expect(lane.ready.map(({ id }) => id)).to.deep.equal([3]);
+  });
+
   it("waits for the first attempt that is under way there, but for a webhook without an order, and where order is switched off", () => {
     const [first] = [addWebhook(), addWebhook(), addWebhook({ order: "none" })];
     append([1]);

@@ -59,6 +59,8 @@ export interface Dispatcher {
 const lookInterval = 1_000;
 /** Attempts that have ended and are not yet recorded: while there are so many, nothing new is sent. */
 const mostUnrecorded = 1_000;
+/** Milliseconds between two looks for what other processes have changed, at the most, while there is something to send: what was read ahead may be gone. */
+const noticeInterval = 10;
 /** Milliseconds of taking and sending before the event loop gets its turn. */
 const turn = 2;
 
@@ -169,17 +171,28 @@ const createNotices = ({ store, register, time, lanes, queue, times, lookAt, onS
     }
   };
 
+  let noticed = -Infinity;
+
+  /** Two numbers are read, but not for each delivery. */
+  const noticeOthers = (now: number): void => {
+    if (now - noticed < noticeInterval) return;
+    noticed = now;
+    noticeWebhooks();
+    if (store.workRevision() !== seen.work) noticeWork();
+  };
+
   return {
-    seen: () => seen,
+    ...{ seen: () => seen, noticeOthers, noticeWebhooks, expectRetry },
     bringWork: (webhookIds: Iterable<number>): void => {
       for (const id of webhookIds) {
         const lane = lanes.find(id);
         if (lane !== undefined) bringWork(lane);
       }
     },
-    expectRetry,
-    noticeWebhooks,
-    noticeWork,
+    noticeAll: (): void => {
+      noticeWebhooks();
+      noticeWork();
+    },
   };
 };
 
@@ -207,6 +220,7 @@ export const createDispatcher = (rules: DispatcherRules, needs: DispatcherNeeds)
 
   const pump = (): void => {
     const begun = monotonic();
+    noticeOthers(begun);
     while (loop.isRunning() && records.count() < mostUnrecorded) {
       if (monotonic() - begun > turn) return loop.pumpSoon();
       const attempt = take();
@@ -217,13 +231,12 @@ export const createDispatcher = (rules: DispatcherRules, needs: DispatcherNeeds)
 
   const look = (): void => {
     records.tryAgain();
-    noticeWebhooks();
-    noticeWork();
+    noticeAll();
     pump();
   };
 
   const loop = createLoop(needs, { pump, look, nextDue: lanes.nextDue });
-  const { bringWork, expectRetry, noticeWebhooks, noticeWork, seen } = createNotices({ ...needs, lanes, queue, times, lookAt: loop.lookAt });
+  const { bringWork, expectRetry, noticeAll, noticeOthers, noticeWebhooks, seen } = createNotices({ ...needs, lanes, queue, times, lookAt: loop.lookAt });
   const { take, stop: stopTaking } = createTake({ ...needs, rules, limit, placing, queue, underWay, times, seen, lookAt: loop.lookAt, freed: loop.pump });
 
   const records = createRecords(rules, needs, (recorded) => {

@@ -23,7 +23,7 @@ const readyRows = (lane: Lane, store: WebhookStore, count: number): DeliveryRow[
     fill(lane, store, rows.length + 1);
     const row = lane.ready[rows.length];
     if (row === undefined) break;
-    if (lane.isWithdrawn(row.id)) lane.ready.splice(rows.length, 1);
+    if (lane.isWithdrawn(row.id) || lane.underWay.has(row.id)) lane.ready.splice(rows.length, 1);
     else rows.push(row);
   }
   return rows;

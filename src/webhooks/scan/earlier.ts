@@ -90,11 +90,12 @@ export const createEarlier = ({ store, time, mayBeAttempted, isUnderWay, overtak
     return heard ?? (row.reverts === undefined ? {} : { reverts: row.reverts });
   };
 
-  const priorOf = (about: About, blockId: string | undefined): Map<number, Prior> => {
+  /** Of some webhooks. */
+  const priorOf = (about: About, blockId: string | undefined, webhookIds: ReadonlySet<number>): Map<number, Prior> => {
     const rows = new Map<DeliveryRow, boolean>();
     const collect = (messages: ReturnType<typeof rowsAbout>, isReversal: boolean, wanted: string): void => {
       for (const { webhookId, id } of messages.flatMap(({ deliveries }) => deliveries)) {
-        const row = store.delivery(webhookId, id);
+        const row = webhookIds.has(webhookId) ? store.delivery(webhookId, id) : undefined;
         if (row !== undefined && canonicalEvent(row.event) === wanted) rows.set(row, isReversal);
       }
     };

@@ -135,19 +135,23 @@ export const planFirst = async (register: Register, groups: readonly Group[], pl
  * Webhooks that are taken through the events of a plan together: about a sixteenth of them. At the end of each transaction, something is written
  * for each; the fewer there are, the more events of each one has. Of up to eight, the messages stand on sheets (message-sheet.ts).
  */
-const [chunks, leastInChunk, mostInChunk] = [16, 8, 50];
+const [parts, leastInChunk, mostInChunk] = [16, 8, 50];
 
-/** About as many webhooks each, in chunks. Those of one target stay together: it is told of events in their order, whichever webhook they are for. */
-export const sharesOf = (webhookIds: ReadonlySet<number> | readonly number[], webhooks: ReadonlyMap<number, WebhookRow>): ReadonlySet<number>[][] => {
+/**
+ * Some webhooks each, in chunks. Those of one target stay together: it is told of events in their order, whichever webhook they are for. `takesBack`:
+ * the plan may take back what others brought, which is looked for once for each chunk.
+ */
+export const sharesOf = (webhookIds: Iterable<number>, webhooks: ReadonlyMap<number, WebhookRow>, takesBack: boolean): ReadonlySet<number>[][] => {
   const byTarget = new Map<string, number[]>();
+  let count = 0;
   for (const id of webhookIds) {
+    count++;
     const target = webhooks.get(id)?.target ?? "";
     const there = byTarget.get(target);
     if (there === undefined) byTarget.set(target, [id]);
     else there.push(id);
   }
-  const count = "size" in webhookIds ? webhookIds.size : webhookIds.length;
-  const size = Math.min(mostInChunk, Math.max(leastInChunk, Math.ceil(count / chunks)));
+  const size = takesBack ? mostInChunk : Math.min(mostInChunk, Math.max(leastInChunk, Math.ceil(count / parts)));
   const shares: number[][] = [];
   for (const ids of byTarget.values()) {
     const open = shares.at(-1);

@@ -99,7 +99,7 @@ const createWritePiece = (needs: RecorderNeeds) => {
     const isChange = about !== undefined && about.event === event.event;
     // Before it is taken back: what was never attempted is not told apart afterwards.
     const isReversal = isChange && event.event.endsWith(".reverted");
-    const prior = isReversal ? priorOf(about, blockId) : undefined;
+    const prior = isReversal ? priorOf(about, blockId, chunk) : undefined;
     const lost = isChange ? takeBack(about, blockId, chunk, writing) : new Set<number>();
     if (event.block === null) for (const webhookId of holding.look(event, chunk)) touched.add(webhookId);
     // What was taken back, or held and dropped, leaves room.
@@ -161,7 +161,7 @@ export const createRecorder = (needs: RecorderNeeds): Recorder => {
     const events = plan.events.filter((planned) => planned.ids.length > 0 || others.has(planned));
     if (events.length === 0) return [];
     const concerned = others.size > 0 ? webhookIds : [...webhookIds].filter((id) => plan.last.has(id));
-    return sharesOf(concerned, register.rows()).flatMap((chunks) => events.flatMap((planned) => chunks.map((chunk) => ({ plan, planned, chunk }))));
+    return sharesOf(concerned, register.rows(), others.size > 0).flatMap((chunks) => events.flatMap((planned) => chunks.map((chunk) => ({ plan, planned, chunk }))));
   };
 
   /** Writes as many pieces as a turn allows. Returns how many are done then. */
