@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
 import { Webhook as Verifier } from "standardwebhooks";
 import type { Condition, DeliveryDispatch, WebhookDraft } from "../../types/webhooks.js";
@@ -356,6 +357,23 @@ describe("the webhook registry", () => {
         Reflect.deleteProperty(performance, "now");
       }
       expect(sent.map(({ n }) => n)).to.deep.equal([1, 2]);
+    });
+
+    it("does not look at its store after it has stopped, though outcomes were written last", async () => {
+      for (let index = 0; index < 32; index++) stage.engine.create({ ...draft, target: `${receiver.url}/${index}` });
+      for (let n = 0; n < 20; n++) stage.events.emit("block.forged", { n });
+      await eventually(() => (receiver.received.length === 640 ? true : undefined));
+      const now = performance.now.bind(performance);
+      // As if it had not looked for long.
+      performance.now = () => now() + 20;
+      try {
+        await stage.close();
+        for (let turn = 0; turn < 10; turn++) await nextTurn();
+      } finally {
+        Reflect.deleteProperty(performance, "now");
+      }
+      expect(stage.lines.filter((line) => line.startsWith("error"))).to.deep.equal([]);
+      stage = await createStage();
     });
 
     it("sends nothing that was read ahead of a webhook that is disabled, whatever ends in the same turn", async () => {

@@ -220,7 +220,7 @@ export const createDispatcher = (rules: DispatcherRules, needs: DispatcherNeeds)
 
   const pump = (): void => {
     const begun = monotonic();
-    noticeOthers(begun);
+    if (loop.isRunning()) noticeOthers(begun);
     while (loop.isRunning() && records.count() < mostUnrecorded) {
       if (monotonic() - begun > turn) return loop.pumpSoon();
       const attempt = take();
