@@ -12,6 +12,7 @@ const fill = (lane: Lane, store: WebhookStore, count: number): void => {
     const { passed, size } = lane.more;
     const rows = store.waiting(lane.webhook.id, passed, size);
     lane.more = rows.length < size ? undefined : { passed: rows.at(-1)?.id ?? passed, size: Math.min(longestReady, 2 * size) };
+    // What is under way now may have been delivered when its turn comes.
     lane.ready.push(...rows.filter(({ id, dueAt }) => dueAt === null && !lane.underWay.has(id)));
   }
 };
@@ -23,6 +24,7 @@ const readyRows = (lane: Lane, store: WebhookStore, count: number): DeliveryRow[
     fill(lane, store, rows.length + 1);
     const row = lane.ready[rows.length];
     if (row === undefined) break;
+    // Taken back since, or taken as a retry.
     if (lane.isWithdrawn(row.id) || lane.underWay.has(row.id)) lane.ready.splice(rows.length, 1);
     else rows.push(row);
   }

@@ -90,7 +90,7 @@ export const createEarlier = ({ store, time, mayBeAttempted, isUnderWay, overtak
     return heard ?? (row.reverts === undefined ? {} : { reverts: row.reverts });
   };
 
-  /** Of some webhooks. */
+  /** What was known before of some webhooks, by webhook. */
   const priorOf = (about: About, blockId: string | undefined, webhookIds: ReadonlySet<number>): Map<number, Prior> => {
     const rows = new Map<DeliveryRow, boolean>();
     const collect = (messages: ReturnType<typeof rowsAbout>, isReversal: boolean, wanted: string): void => {

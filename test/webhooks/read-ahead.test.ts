@@ -1,0 +1,90 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { expect } from "chai";
+import type { DeliveryDispatch } from "../../types/webhooks.js";
+import { rewind } from "../../src/webhooks/deliver/health.js";
+import { createReceiver, type Receiver } from "./receiver.js";
+import { createStage, eventually, type Stage } from "./stage.js";
+
+interface Sent {
+  n: number;
+  answer(): void;
+}
+
+describe("a dispatcher that has read deliveries ahead", () => {
+  const draft = { event: "block.forged" };
+  let receiver: Receiver;
+  let stage: Stage;
+
+  beforeEach(async () => {
+    receiver = await createReceiver();
+  });
+  afterEach(async () => {
+    await stage.close();
+    await receiver.close();
+  });
+
+  /** Webhook 1 gets three deliveries. The first is answered, the second sent, and the third read ahead. */
+  const sendTwo = async (): Promise<{ sent: Sent[]; request(n: number): Promise<Sent> }> => {
+    const sent: Sent[] = [];
+    const answer = { status: 200, retryAfter: undefined, date: undefined, body: "", failure: null };
+    const send: DeliveryDispatch["send"] = ({ body }) => new Promise((resolve) => sent.push({ n: (JSON.parse(body) as { data: { n: number } }).data.n, answer: () => resolve(answer) }));
+    stage = await createStage({}, { dispatch: { send } });
+    stage.engine.create({ ...draft, target: receiver.url });
+    for (const n of [1, 2, 3]) stage.events.emit("block.forged", { n });
+    const request = (n: number): Promise<Sent> => eventually(() => sent.find((one) => one.n === n));
+    (await request(1)).answer();
+    await request(2);
+    await stage.engine.settled();
+    return { sent, request };
+  };
+
+  it("sends nothing that was read ahead of a webhook that another process disables", async () => {
+    const { sent, request } = await sendTwo();
+    const { store } = stage.environment;
+    const second = await request(2);
+    store.transaction(() => {
+      rewind(store, 1);
+      store.putWebhook({ ...(store.webhook(1) ?? expect.fail()), enabled: false });
+    });
+    const now = performance.now.bind(performance);
+    // It looks for such changes every 10 ms.
+    performance.now = () => now() + 20;
+    try {
+      second.answer();
+      await stage.engine.settled();
+    } finally {
+      Reflect.deleteProperty(performance, "now");
+    }
+    expect(sent.map(({ n }) => n)).to.deep.equal([1, 2]);
+  });
+
+  it("does not look at its store after it has stopped, though outcomes were written last", async () => {
+    stage = await createStage();
+    for (let index = 0; index < 32; index++) stage.engine.create({ ...draft, target: `${receiver.url}/${index}` });
+    for (let n = 0; n < 20; n++) stage.events.emit("block.forged", { n });
+    await eventually(() => (receiver.received.length === 640 ? true : undefined));
+    const now = performance.now.bind(performance);
+    // As if it had not looked for long.
+    performance.now = () => now() + 20;
+    try {
+      await stage.close();
+      for (let turn = 0; turn < 10; turn++) await nextTurn();
+    } finally {
+      Reflect.deleteProperty(performance, "now");
+    }
+    expect(stage.lines.filter((line) => line.startsWith("error"))).to.deep.equal([]);
+    stage = await createStage();
+  });
+
+  it("sends nothing that was read ahead of a webhook that is disabled, whatever ends in the same turn", async () => {
+    const { sent, request } = await sendTwo();
+    const second = await request(2);
+    stage.engine.replace(1, { ...draft, target: receiver.url, enabled: false });
+    second.answer();
+    await stage.engine.settled();
+    expect(sent.map(({ n }) => n)).to.deep.equal([1, 2]);
+    // What was not written as delivered by then is sent again.
+    stage.engine.replace(1, { ...draft, target: receiver.url });
+    for (let at = 2; !sent.some(({ n }) => n === 3); at++) (await eventually(() => sent[at])).answer();
+  });
+});
