@@ -95,6 +95,7 @@ describe("Requests of webhooks that are given to workers over JetStream", functi
     await workersThere(dispatch, 1);
     await node.grow(3);
     await until("those of the worker", () => receiver.received.size === 6);
+    await until("their answers", () => dispatch.counts().answered === 3);
     expect(worker.sent()).to.equal(3);
     await worker.stop();
     await workersThere(dispatch, 0);
