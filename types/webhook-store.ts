@@ -188,7 +188,7 @@ export interface WebhookStore {
   readonly instance: string;
   /** Runs `work` as one atomic write, within the open transaction if there is one. A throw undoes all of it. */
   transaction<T>(work: () => T): T;
-  /** The same, deferred and batched with other writes, so that nothing blocks on the disk. Resolves once committed. */
+  /** The same, deferred, so that nothing blocks on the disk. Resolves once committed. */
   transactionSoon<T>(work: () => T): Promise<T>;
 
   /** Increases with every change of a webhook, in whatever process. */

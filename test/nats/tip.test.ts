@@ -69,6 +69,7 @@ describe("A node's changes over JetStream", function () {
     });
     await node.fork(node.chain.length - 3, 6);
     await level(node, replica);
+    await until("the last change", async () => (await published(server)).at(-1)?.block.id === node.chain.at(-1)?.id);
     const lines = await published(server);
     expect(lines.some(({ kind }) => kind === "reverted")).to.equal(true);
     expect(lines.at(-1)?.block.id).to.equal(node.chain.at(-1)?.id);
@@ -102,9 +103,8 @@ describe("A node's changes over JetStream", function () {
       await level(node, replica);
       await node.revertTo(60);
     }
-    await level(node, replica);
-    expect(await tipOf(replica)).to.equal(await tipOf(node));
-    expect((await replica.ready()).status).to.equal(200);
+    await until("the node's tip", async () => (await tipOf(replica)) === (await tipOf(node)));
+    await until("a ready replica", async () => (await replica.ready()).status === 200);
   });
 
   it("come from the node while no server can be reached, and nobody waits for it", async () => {
@@ -113,7 +113,7 @@ describe("A node's changes over JetStream", function () {
     const { node, replica } = await begin(server);
     await node.grow(3);
     await level(node, replica);
-    expect((await replica.ready()).status).to.equal(200);
+    await until("a ready replica", async () => (await replica.ready()).status === 200);
   });
 
   it("are not read without TLS where the server's URL demands it", async () => {

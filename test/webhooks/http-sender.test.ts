@@ -110,7 +110,7 @@ describe("the HTTP sender", () => {
 
   it("trusts the status when the body trickles without end", async () => {
     receiver.answer = (_request, response) => void response.writeHead(200).write("a");
-    const answer = await post(create({ timeout: 100 }), receiver.url);
+    const answer = await post(create({ timeout: 1_000 }), receiver.url);
     expect(answer).to.deep.include({ status: 200, body: "a", failure: null });
   });
 

@@ -114,7 +114,7 @@ describe("events about webhooks themselves", () => {
     await stage.count(second.id, "dead", 1);
     answers.clear();
     stage.events.emit("peer.added", {});
-    await stage.count(failing.id, "dead", 1);
+    await stage.count(failing.id, "delivered", 1);
     expect([asked.id, second.id].map((id) => stage.engine.deliveries(id, undefined, page).total)).to.deep.equal([1, 1]);
   });
 });

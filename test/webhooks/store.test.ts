@@ -11,7 +11,7 @@ import { type Key, open } from "lmdb";
 import type { DeliveryRow, Recipient, WebhookStore } from "../../types/webhook-store.js";
 import type { DeliveryState } from "../../types/webhooks.js";
 import { PorticoError } from "../../src/errors.js";
-import { openWebhookStore, type WebhookEnvironment } from "../../src/store/webhooks/webhook-store.js";
+import { createWebhookStore, openWebhookStore, type WebhookEnvironment } from "../../src/store/webhooks/webhook-store.js";
 import { webhookRow } from "./webhook-row.js";
 import { count } from "../fixtures/long.js";
 import { programOf } from "../fixtures/programs.js";
@@ -67,6 +67,32 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   { maxLength: 40 },
 );
 
+/** How a step is written: at once, or soon; by this store, or by another that writes to the same file; or in vain at first. */
+const ways = fc.array(fc.record({ soon: fc.boolean(), elsewhere: fc.constantFrom(false, false, true), fails: fc.constantFrom(false, false, true) }), { minLength: 1, maxLength: 40 });
+interface Way {
+  soon: boolean;
+  elsewhere: boolean;
+  fails: boolean;
+}
+
+const giveUp = (): never => {
+  throw new Error("changed its mind");
+};
+
+/** A store whose transactions go another way. Nothing else is written while one is open. */
+const writeIn = ({ soon, fails }: Way, store: WebhookStore, step: Step) => async (work: () => void): Promise<void> => {
+  if (fails && step.kind === "append") {
+    const vain = (): never => {
+      store.append({ at: 99, json: "0" }, step.recipients.map(({ begin, time: at, ...rest }) => ({ ...rest, event: "peer.added", key: "vain", begin: beginIn(begin, at) })));
+      return giveUp();
+    };
+    const failed = soon ? store.transactionSoon(vain).catch(() => true) : Promise.resolve().then(() => store.transaction(vain)).catch(() => true);
+    expect(await failed).to.equal(true);
+  }
+  if (soon) await store.transactionSoon(work);
+  else store.transaction(work);
+};
+
 /** A model of the store as a plain list. */
 const createModel = (old: readonly DeliveryRow[]) => {
   const rows: DeliveryRow[] = [...old];
@@ -74,7 +100,8 @@ const createModel = (old: readonly DeliveryRow[]) => {
   let [messages, deliveries] = [old.length, old.length];
   return {
     rows,
-    apply: (store: WebhookStore, step: Step): void => {
+    apply: async (store: WebhookStore, step: Step, way: Way): Promise<void> => {
+      const write = writeIn(way, store, step);
       switch (step.kind) {
         case "append": {
           // Nothing is delivered to a removed webhook, whose remaining rows may already have been trimmed.
@@ -93,7 +120,7 @@ const createModel = (old: readonly DeliveryRow[]) => {
               expect(ids[index]).to.equal(deliveries);
             }
           };
-          store.transaction(() => {
+          await write(() => {
             for (let time = 0; time < step.times; time++) one();
           });
           return;
@@ -101,7 +128,7 @@ const createModel = (old: readonly DeliveryRow[]) => {
         case "deliver":
           if (rows.length === 0) return;
           // Read within the transaction, which must see what it has written so far.
-          store.transaction(() => {
+          await write(() => {
             for (const pick of step.picks) {
               const index = pick % rows.length;
               const before = rows[index]!;
@@ -120,7 +147,7 @@ const createModel = (old: readonly DeliveryRow[]) => {
           const index = step.pick % rows.length;
           const before = rows[index]!;
           const after = inState(before, step.state, step.time);
-          store.transaction(() => store.changeDelivery(before, after));
+          await write(() => store.changeDelivery(before, after));
           rows[index] = after;
           return;
         }
@@ -135,7 +162,7 @@ const createModel = (old: readonly DeliveryRow[]) => {
           return;
         }
         case "remove":
-          store.transaction(() => store.removeWebhook(step.webhookId));
+          await write(() => store.removeWebhook(step.webhookId));
           removed.add(step.webhookId);
       }
     },
@@ -223,7 +250,7 @@ describe("the webhook store", function () {
   it("answers like a plain list of deliveries after any operations", async () => {
     let folder = 0;
     await fc.assert(
-      fc.asyncProperty(oldRows, steps, async (old, list) => {
+      fc.asyncProperty(oldRows, steps, ways, async (old, list, inWays) => {
         const own = join(dataDir, String(++folder));
         if (old.length > 0) {
           mkdirSync(own);
@@ -231,7 +258,12 @@ describe("the webhook store", function () {
         }
         const first = openWebhookStore(own);
         const model = createModel(old);
-        for (const step of list) model.apply(first.store, step);
+        // As of another process, to this one's: what it knows of its last transaction may be out of date.
+        const other = createWebhookStore(first.environment);
+        for (const [index, step] of list.entries()) {
+          const way = inWays[index % inWays.length] ?? expect.fail();
+          await model.apply(way.elsewhere ? other : first.store, step, way);
+        }
         compare(first.store, model.rows);
         await first.close();
         const again = openWebhookStore(own);
@@ -325,6 +357,17 @@ describe("the webhook store", function () {
     expect(await failing.catch((error: unknown) => (error as Error).message)).to.equal("changed its mind");
     expect((await other).id).to.equal(1);
     expect([...store.webhooks()]).to.have.length(1);
+  });
+
+  it("does what is queued one after another, each in a turn of its own", async () => {
+    const { store } = environment;
+    let turns = 0;
+    const write = (): Promise<number> =>
+      store.transactionSoon(() => {
+        setImmediate(() => turns++);
+        return turns;
+      });
+    expect(await Promise.all([write(), write(), write()])).to.deep.equal([0, 1, 2]);
   });
 
   it("refuses writes outside a transaction", () => {

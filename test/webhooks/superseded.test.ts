@@ -75,7 +75,7 @@ for (const { keepsChain, title } of kinds) {
     const afterAllRetries = async (applied: Webhook): Promise<void> => {
       stage.clock.advance(30 * day);
       await change("applied", next);
-      await stage.count(applied.id, "delivered", stage.engine.deliveries(applied.id, "delivered", page).total + 1);
+      await eventually(() => (stage.engine.deliveries(applied.id, "pending", page).total === 0 ? true : undefined));
     };
 
     it("a delivery that failed before a reorganisation is never attempted again: the receiver's last word is the chain's", async () => {
@@ -172,7 +172,7 @@ for (const { keepsChain, title } of kinds) {
       // What runs in the meantime: a webhook of another target gets all of it.
       const elsewhere = hook("block.applied", "/elsewhere");
       await change("applied", other);
-      await stage.count(elsewhere.id, "pending", 0);
+      await stage.count(elsewhere.id, "delivered", 1);
       expect(told()).to.not.include(`block.reverted ${b.block.id}`);
       respond(500);
       await stage.count(reverted.id, "delivered", 1);

@@ -9,21 +9,31 @@ export interface Tally {
   flush(): void;
 }
 
-export const createTally = (db: WebhookDatabases): Tally => {
-  const changed = new Map<string, number>();
-  const get = (key: string): number => changed.get(key) ?? readNumber(db, key);
+/** `known`: counters that need not be read. It learns all others. */
+export const createTally = (db: WebhookDatabases, known = new Map<string, number>()): Tally => {
+  const changed = new Set<string>();
+  const get = (key: string): number => {
+    const before = known.get(key);
+    if (before !== undefined) return before;
+    const value = readNumber(db, key);
+    known.set(key, value);
+    return value;
+  };
   return {
     get,
     add: (key, by) => {
       const value = get(key) + by;
-      changed.set(key, value);
+      known.set(key, value);
+      changed.add(key);
       return value;
     },
     flush: () => {
-      for (const [key, value] of changed) {
+      for (const key of changed) {
+        const value = get(key);
         if (value === 0) db.counters.removeSync(key);
         else db.counters.putSync(key, value);
       }
+      changed.clear();
     },
   };
 };
@@ -37,8 +47,8 @@ export interface ProgressRows {
   flush(): void;
 }
 
-export const createProgressRows = ({ progress: database }: WebhookDatabases): ProgressRows => {
-  const known = new Map<number, Progress | undefined>();
+/** `known`: rows that need not be read. It learns all others. */
+export const createProgressRows = ({ progress: database }: WebhookDatabases, known = new Map<number, Progress | undefined>()): ProgressRows => {
   const changed = new Set<number>();
   const change = (webhookId: number, progress: Progress | undefined): void => {
     known.set(webhookId, progress);
@@ -57,6 +67,7 @@ export const createProgressRows = ({ progress: database }: WebhookDatabases): Pr
         if (progress === undefined) database.removeSync(webhookId);
         else database.putSync(webhookId, progress);
       }
+      changed.clear();
     },
   };
 };

@@ -2,6 +2,7 @@ import type { WebhookStore } from "../../../types/webhook-store.js";
 import { transact, transactSoon } from "../lmdb/transact.js";
 import { unwatched, type WriteWatch } from "../lmdb/write-watch.js";
 import { type OpenEnvironment, readNumber, type WebhookDatabases } from "./databases.js";
+import { createHandOn } from "./known.js";
 import { createOutboxWriter, type OutboxReaders, type OutboxWriter } from "./outbox/outbox.js";
 import { createProgressRows, createTally, type ProgressRows, type Tally } from "./tally.js";
 
@@ -12,33 +13,47 @@ export interface Writing {
   progress: ProgressRows;
 }
 
+/** What is to be called once the transaction is committed, and before the next begins. */
+type OnCommit = () => void;
+
+/** Gives `work` what writes need, in a transaction that is open already. */
+const createWrite = (environment: OpenEnvironment, db: WebhookDatabases, readers: OutboxReaders) => {
+  const handOn = createHandOn(environment);
+  let open: Writing | undefined;
+  return {
+    current: (): Writing | undefined => open,
+    write: <T>(work: () => T): { result: T; committed: OnCommit } => {
+      const known = handOn.take();
+      const tally = createTally(db, known.counters);
+      open = { tally, outbox: createOutboxWriter(db, tally, readers, known.lasts), progress: createProgressRows(db, known.progress) };
+      try {
+        const result = work();
+        open.outbox.flush();
+        open.progress.flush();
+        tally.flush();
+        return { result, committed: handOn.give(known) };
+      } finally {
+        open = undefined;
+      }
+    },
+  };
+};
+
 /** The transactions of the store, and what writes use while one is open. */
 export const createTransactions = (environment: OpenEnvironment & { writes?: WriteWatch }, db: WebhookDatabases, readers: OutboxReaders) => {
   const { writes = unwatched } = environment;
-  let open: Writing | undefined;
-
-  /** Gives `work` what writes need, in a transaction that is open already. */
-  const write = <T>(work: () => T): T => {
-    const tally = createTally(db);
-    open = { tally, outbox: createOutboxWriter(db, tally, readers), progress: createProgressRows(db) };
-    try {
-      const result = work();
-      open.outbox.flush();
-      open.progress.flush();
-      tally.flush();
-      return result;
-    } finally {
-      open = undefined;
-    }
-  };
+  const { current, write } = createWrite(environment, db, readers);
 
   /** One transaction, and what is told of it: what `work` itself throws is no failure of the store. */
   const begin = <T>(work: () => T) => {
     let thrown: { error: unknown } | undefined;
+    let onCommit: OnCommit | undefined;
     return {
       work: (): T => {
         try {
-          return write(work);
+          const { result, committed } = write(work);
+          onCommit = committed;
+          return result;
         } catch (error) {
           thrown = { error };
           throw error;
@@ -51,11 +66,12 @@ export const createTransactions = (environment: OpenEnvironment & { writes?: Wri
       failed: (error: unknown): never => {
         throw thrown?.error === error ? error : writes.failed("webhooks", error);
       },
+      committed: () => onCommit?.(),
     };
   };
 
   const transaction: WebhookStore["transaction"] = (work) => {
-    if (open !== undefined) return work();
+    if (current() !== undefined) return work();
     const one = begin(work);
     try {
       return one.written(transact(environment, one.work));
@@ -64,22 +80,29 @@ export const createTransactions = (environment: OpenEnvironment & { writes?: Wri
     }
   };
 
-  const transactionSoon: WebhookStore["transactionSoon"] = async (work) => {
+  /** Resolves when the last transaction of those below has ended. */
+  let last: Promise<unknown> = Promise.resolve();
+
+  /** One after another: lmdb-js would do what several are to write in one turn of the event loop, and everybody else would wait for all of them. */
+  const transactionSoon: WebhookStore["transactionSoon"] = (work) => {
     const one = begin(work);
-    return transactSoon(environment, one.work).then(one.written, one.failed);
+    const written = last.then(() => transactSoon(environment, one.work)).then(one.written, one.failed);
+    last = written.then(one.committed, () => undefined);
+    return written;
   };
 
   return {
     transaction,
     transactionSoon,
     writing: (): Writing => {
+      const open = current();
       if (open === undefined) throw new Error("The webhook store can be written only within a transaction.");
       return open;
     },
     /** The same, but undefined while no transaction is open. */
-    current: (): Writing | undefined => open,
+    current,
     /** A counter, as the open transaction has changed it. */
-    count: (key: string): number => open?.tally.get(key) ?? readNumber(db, key),
+    count: (key: string): number => current()?.tally.get(key) ?? readNumber(db, key),
   };
 };
 

@@ -99,15 +99,42 @@ export const findOnSheet = (sheet: Buffer, id: number): Buffer | undefined => {
   return at === undefined ? undefined : sheet.subarray(at, endOf(sheet, at));
 };
 
-/** Adds a delivery: its id is above all others. */
-export const addToSheet = (sheet: Buffer, delivery: Buffer): Buffer => Buffer.concat([sheet, delivery]);
+/** A sheet that is being written: the bytes that it takes of a buffer with room for more. */
+export interface Draft {
+  sheet: Buffer;
+  room: Buffer;
+}
 
-/** Puts a delivery in the place of what it was or, without one, takes that away; undefined if it is not there. */
-export const changeOnSheet = (sheet: Buffer, id: number, delivery?: Buffer): Buffer | undefined => {
-  const at = placeOf(sheet, id);
-  if (at === undefined) return undefined;
-  const [before, after] = [sheet.subarray(0, at), sheet.subarray(endOf(sheet, at))];
-  return Buffer.concat(delivery === undefined ? [before, after] : [before, delivery, after]);
+/** Bytes of room for what is added: a sheet that was copied with each change would be most of what a delivery costs. */
+const spare = 2_048;
+
+/** `sheet` is changed in its place. */
+export const draftOf = (sheet: Buffer): Draft => ({ sheet, room: sheet });
+
+/** Puts a delivery, or nothing, in the place of some bytes. */
+const replace = (draft: Draft, from: number, to: number, delivery: Buffer | undefined): void => {
+  const { sheet, room } = draft;
+  const end = from + (delivery?.length ?? 0);
+  const length = sheet.length - to + end;
+  if (length <= room.length) room.copyWithin(end, to, sheet.length);
+  else {
+    draft.room = Buffer.allocUnsafe(length + spare);
+    sheet.copy(draft.room, 0, 0, from);
+    sheet.copy(draft.room, end, to);
+  }
+  delivery?.copy(draft.room, from);
+  draft.sheet = draft.room.subarray(0, length);
+};
+
+/** Adds a delivery: its id is above all others. */
+export const addToSheet = (draft: Draft, delivery: Buffer): void => replace(draft, draft.sheet.length, draft.sheet.length, delivery);
+
+/** Puts a delivery in the place of what it was or, without one, takes that away. Says whether it was there. */
+export const changeOnSheet = (draft: Draft, id: number, delivery?: Buffer): boolean => {
+  const at = placeOf(draft.sheet, id);
+  if (at === undefined) return false;
+  replace(draft, at, endOf(draft.sheet, at), delivery);
+  return true;
 };
 
 /** What is to be known of a sheet. */

@@ -1,7 +1,7 @@
 import type { DeliveryRow } from "../../../../types/webhook-store.js";
 import type { DeliveryState } from "../../../../types/webhooks.js";
 import { beyondAll, type WebhookDatabases } from "../databases.js";
-import { addToSheet, changeOnSheet, deliveredAt, factsOf, findOnSheet, packDelivery, readSheet, type SheetFacts, unpackDelivery, waitingOn } from "./sheet.js";
+import { addToSheet, changeOnSheet, deliveredAt, type Draft, draftOf, factsOf, findOnSheet, packDelivery, readSheet, type SheetFacts, unpackDelivery, waitingOn } from "./sheet.js";
 
 /** The sheets of all webhooks. Each stands under its webhook and the first id that it had: a delivery is on the last sheet from which on its id may be. */
 
@@ -101,8 +101,9 @@ export const createSheetReader = (db: WebhookDatabases) => {
 
 export type SheetReader = ReturnType<typeof createSheetReader>;
 
-/** A sheet that is being written. */
-interface Open extends Kept {
+/** A sheet that is being written, and the first id that it had. */
+interface Open extends Draft {
+  first: number;
   /** As it is in the store. */
   before: SheetFacts;
   isChanged: boolean;
@@ -128,13 +129,13 @@ const write = (db: WebhookDatabases, webhookId: number, one: Open): void => {
 
 /**
  * Writes of one transaction: one sheet of each webhook is at hand, and is written when another is needed, or by `flush`, however many of its
- * deliveries have changed.
+ * deliveries have changed. `lasts`: webhook id -> the first id of its last sheet, which need not be sought. It learns others.
  */
-export const createSheetWriter = (db: WebhookDatabases, reader: SheetReader) => {
+export const createSheetWriter = (db: WebhookDatabases, reader: SheetReader, lasts = new Map<number, number>()) => {
   const open = new Map<number, Open>();
 
   const take = (webhookId: number, { first, sheet }: Kept): Open => {
-    const taken: Open = { first, sheet, before: factsOf(sheet), isChanged: false };
+    const taken: Open = { ...draftOf(sheet), first, before: factsOf(sheet), isChanged: false };
     open.set(webhookId, taken);
     return taken;
   };
@@ -148,28 +149,30 @@ export const createSheetWriter = (db: WebhookDatabases, reader: SheetReader) => 
     return found && take(webhookId, found);
   };
 
-  /** The last sheets of webhooks, where this transaction has added to them: nobody else adds any meanwhile. */
-  const tails = new Map<number, Open>();
+  /** Nobody else adds any meanwhile. */
+  const lastOf = (webhookId: number): Kept | undefined => {
+    const first = lasts.get(webhookId);
+    const sheet = first === undefined ? undefined : db.sheets.get([webhookId, first]);
+    return first === undefined || sheet === undefined ? lastFrom(db, webhookId, beyondAll) : { first, sheet };
+  };
 
   /** The last sheet, or a new one where that is full. */
   const tailOf = (webhookId: number, id: number): Open => {
-    const [at, known] = [open.get(webhookId), tails.get(webhookId)];
-    const isTail = at !== undefined && at === known;
+    const at = open.get(webhookId);
+    const isTail = at !== undefined && at.first === lasts.get(webhookId);
     if (isTail && !factsOf(at.sheet).isFull) return at;
     if (at !== undefined) write(db, webhookId, at);
-    const last = isTail ? undefined : lastFrom(db, webhookId, beyondAll);
+    const last = isTail ? undefined : lastOf(webhookId);
     const found = last && take(webhookId, last);
     const tail = found === undefined || found.before.isFull ? take(webhookId, { first: id, sheet: Buffer.alloc(0) }) : found;
-    tails.set(webhookId, tail);
+    lasts.set(webhookId, tail.first);
     return tail;
   };
 
   /** Says whether it was there. */
   const change = (webhookId: number, id: number, delivery?: Buffer): boolean => {
     const found = sheetWith(webhookId, id);
-    const changed = found && changeOnSheet(found.sheet, id, delivery);
-    if (found === undefined || changed === undefined) return false;
-    found.sheet = changed;
+    if (found === undefined || !changeOnSheet(found, id, delivery)) return false;
     found.isChanged = true;
     return true;
   };
@@ -177,7 +180,7 @@ export const createSheetWriter = (db: WebhookDatabases, reader: SheetReader) => 
   return {
     add: (row: DeliveryRow): void => {
       const tail = tailOf(row.webhookId, row.id);
-      tail.sheet = addToSheet(tail.sheet, packDelivery(row));
+      addToSheet(tail, packDelivery(row));
       tail.isChanged = true;
     },
     delivery: (webhookId: number, id: number): DeliveryRow | undefined => {
