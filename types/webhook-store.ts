@@ -188,8 +188,11 @@ export interface WebhookStore {
   readonly instance: string;
   /** Runs `work` as one atomic write, within the open transaction if there is one. A throw undoes all of it. */
   transaction<T>(work: () => T): T;
-  /** The same, deferred, so that nothing blocks on the disk. Resolves once committed. */
-  transactionSoon<T>(work: () => T): Promise<T>;
+  /**
+   * The same, deferred and batched with other writes, so that nothing blocks on the disk. Resolves once committed. `isLong`: it takes milliseconds. No two of
+   * these are in one batch, which is written in one turn of the event loop: everybody else waits for all of it.
+   */
+  transactionSoon<T>(work: () => T, isLong?: boolean): Promise<T>;
 
   /** Increases with every change of a webhook, in whatever process. */
   registerRevision(): number;

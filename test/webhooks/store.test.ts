@@ -67,21 +67,26 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   { maxLength: 40 },
 );
 
-/** How a step is written: at once, or soon; by this store, or by another that writes to the same file; or in vain at first. */
-const ways = fc.array(fc.record({ soon: fc.boolean(), elsewhere: fc.constantFrom(false, false, true), fails: fc.constantFrom(false, false, true) }), { minLength: 1, maxLength: 40 });
+/** How a step is written: at once, or soon; by this store, or by another that writes to the same file; after others that write nothing, or that fail. */
 interface Way {
   soon: boolean;
+  isLong: boolean;
   elsewhere: boolean;
-  fails: boolean;
+  begins: "" | "fails" | "empty" | "together";
 }
+const ways: fc.Arbitrary<Way[]> = fc.array(
+  fc.record({ soon: fc.boolean(), isLong: fc.boolean(), elsewhere: fc.constantFrom(false, false, true), begins: fc.constantFrom("", "", "fails", "empty", "together") }),
+  { minLength: 1, maxLength: 40 },
+);
 
 const giveUp = (): never => {
   throw new Error("changed its mind");
 };
 
 /** A store whose transactions go another way. Nothing else is written while one is open. */
-const writeIn = ({ soon, fails }: Way, store: WebhookStore, step: Step) => async (work: () => void): Promise<void> => {
-  if (fails && step.kind === "append") {
+const writeIn = ({ soon, isLong, begins }: Way, store: WebhookStore, step: Step) => async (work: () => void): Promise<void> => {
+  const other = begins === "together" ? store.transactionSoon(() => store.putProgress(9, { failingSince: 9 })) : undefined;
+  if (begins === "fails" && step.kind === "append") {
     const vain = (): never => {
       store.append({ at: 99, json: "0" }, step.recipients.map(({ begin, time: at, ...rest }) => ({ ...rest, event: "peer.added", key: "vain", begin: beginIn(begin, at) })));
       return giveUp();
@@ -89,8 +94,9 @@ const writeIn = ({ soon, fails }: Way, store: WebhookStore, step: Step) => async
     const failed = soon ? store.transactionSoon(vain).catch(() => true) : Promise.resolve().then(() => store.transaction(vain)).catch(() => true);
     expect(await failed).to.equal(true);
   }
-  if (soon) await store.transactionSoon(work);
+  if (soon) await store.transactionSoon(work, isLong);
   else store.transaction(work);
+  await other;
 };
 
 /** A model of the store as a plain list. */
@@ -262,6 +268,7 @@ describe("the webhook store", function () {
         const other = createWebhookStore(first.environment);
         for (const [index, step] of list.entries()) {
           const way = inWays[index % inWays.length] ?? expect.fail();
+          if (way.begins === "empty") await first.store.transactionSoon(() => first.store.lastMessage());
           await model.apply(way.elsewhere ? other : first.store, step, way);
         }
         compare(first.store, model.rows);
@@ -359,14 +366,14 @@ describe("the webhook store", function () {
     expect([...store.webhooks()]).to.have.length(1);
   });
 
-  it("does what is queued one after another, each in a turn of its own", async () => {
+  it("does no two long transactions in one turn of the event loop", async () => {
     const { store } = environment;
     let turns = 0;
     const write = (): Promise<number> =>
       store.transactionSoon(() => {
         setImmediate(() => turns++);
         return turns;
-      });
+      }, true);
     expect(await Promise.all([write(), write(), write()])).to.deep.equal([0, 1, 2]);
   });
 

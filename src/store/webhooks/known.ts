@@ -6,30 +6,39 @@ export interface Known {
   counters: Map<string, number>;
   progress: Map<number, Progress | undefined>;
   /** First ids of webhooks' last sheets. */
-  lasts: Map<number, number>;
+  lastSheets: Map<number, number>;
 }
+
+const nothing = (): Known => ({ counters: new Map(), progress: new Map(), lastSheets: new Map() });
 
 /** Entries that the next transaction is given, at the most: some megabytes. */
 const mostKnown = 50_000;
 
+interface Given {
+  transaction: number;
+  known: Known;
+  isCommitted: boolean;
+}
+
 /**
  * Hands on what is known from one transaction to the next. LMDB numbers those that are committed: between two whose numbers follow each other,
- * nobody has written, in whatever process.
+ * nobody has written, in whatever process. One that puts nothing uses up no number: it hands on nothing.
  */
 export const createHandOn = ({ root }: OpenEnvironment) => {
-  let last: { transaction: number; known: Known } | undefined;
+  let last: Given | undefined;
   return {
     /** In a transaction: what it begins with. */
     take: (): Known => {
       const before = last;
       last = undefined;
-      return before !== undefined && root.getWriteTxnId() === before.transaction + 1 ? before.known : { counters: new Map(), progress: new Map(), lasts: new Map() };
+      return before?.isCommitted === true && root.getWriteTxnId() === before.transaction + 1 ? before.known : nothing();
     },
-    /** In a transaction, at its end. What is returned is to be called once that is committed, before the next one begins. */
+    /** In a transaction that has put something, at its end. What is returned is to be called once that is committed: another may have begun by then, which takes nothing. */
     give: (known: Known): (() => void) => {
-      const transaction = root.getWriteTxnId();
+      const given: Given = { transaction: root.getWriteTxnId(), known, isCommitted: false };
+      if (known.counters.size + known.progress.size + known.lastSheets.size <= mostKnown) last = given;
       return () => {
-        if (known.counters.size + known.progress.size + known.lasts.size <= mostKnown) last = { transaction, known };
+        given.isCommitted = true;
       };
     },
   };

@@ -1,12 +1,12 @@
 import type { Progress } from "../../../types/webhook-store.js";
 import { readNumber, type WebhookDatabases } from "./databases.js";
 
-/** Counters of one transaction: read once, written once at its end, however often they change. */
+/** Counters in one transaction: read once, if at all, and written once at its end, however often they change. */
 export interface Tally {
   get(key: string): number;
   add(key: string, by: number): number;
-  /** Writes what changed. A counter that reaches 0 is removed. */
-  flush(): void;
+  /** Writes what changed, at the end. A counter that reaches 0 is removed. Says whether anything was put, or removed. */
+  flush(): boolean;
 }
 
 /** `known`: counters that need not be read. It learns all others. */
@@ -28,23 +28,23 @@ export const createTally = (db: WebhookDatabases, known = new Map<string, number
       return value;
     },
     flush: () => {
+      let wrote = false;
       for (const key of changed) {
         const value = get(key);
-        if (value === 0) db.counters.removeSync(key);
-        else db.counters.putSync(key, value);
+        wrote = (value === 0 ? db.counters.removeSync(key) : db.counters.putSync(key, value)) || wrote;
       }
-      changed.clear();
+      return wrote;
     },
   };
 };
 
-/** Where webhooks are, in one transaction: read once, written once at its end. */
+/** Where webhooks are, in one transaction: read once, if at all, and written once at its end. */
 export interface ProgressRows {
   get(webhookId: number): Progress | undefined;
   put(webhookId: number, progress: Progress): void;
   remove(webhookId: number): void;
-  /** Writes what changed. */
-  flush(): void;
+  /** Writes what changed, at the end. Says whether anything was put, or removed. */
+  flush(): boolean;
 }
 
 /** `known`: rows that need not be read. It learns all others. */
@@ -62,12 +62,12 @@ export const createProgressRows = ({ progress: database }: WebhookDatabases, kno
     put: change,
     remove: (webhookId) => change(webhookId, undefined),
     flush: () => {
+      let wrote = false;
       for (const webhookId of changed) {
         const progress = known.get(webhookId);
-        if (progress === undefined) database.removeSync(webhookId);
-        else database.putSync(webhookId, progress);
+        wrote = (progress === undefined ? database.removeSync(webhookId) : database.putSync(webhookId, progress)) || wrote;
       }
-      changed.clear();
+      return wrote;
     },
   };
 };

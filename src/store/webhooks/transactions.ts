@@ -13,7 +13,7 @@ export interface Writing {
   progress: ProgressRows;
 }
 
-/** What is to be called once the transaction is committed, and before the next begins. */
+/** What is to be called once the transaction is committed. */
 type OnCommit = () => void;
 
 /** Gives `work` what writes need, in a transaction that is open already. */
@@ -22,16 +22,15 @@ const createWrite = (environment: OpenEnvironment, db: WebhookDatabases, readers
   let open: Writing | undefined;
   return {
     current: (): Writing | undefined => open,
-    write: <T>(work: () => T): { result: T; committed: OnCommit } => {
+    write: <T>(work: () => T): { result: T; onCommit: OnCommit | undefined } => {
       const known = handOn.take();
       const tally = createTally(db, known.counters);
-      open = { tally, outbox: createOutboxWriter(db, tally, readers, known.lasts), progress: createProgressRows(db, known.progress) };
+      open = { tally, outbox: createOutboxWriter(db, tally, readers, known.lastSheets), progress: createProgressRows(db, known.progress) };
       try {
         const result = work();
         open.outbox.flush();
-        open.progress.flush();
-        tally.flush();
-        return { result, committed: handOn.give(known) };
+        const [movesOn, counts] = [open.progress.flush(), tally.flush()];
+        return { result, onCommit: movesOn || counts ? handOn.give(known) : undefined };
       } finally {
         open = undefined;
       }
@@ -39,21 +38,18 @@ const createWrite = (environment: OpenEnvironment, db: WebhookDatabases, readers
   };
 };
 
-/** The transactions of the store, and what writes use while one is open. */
-export const createTransactions = (environment: OpenEnvironment & { writes?: WriteWatch }, db: WebhookDatabases, readers: OutboxReaders) => {
-  const { writes = unwatched } = environment;
-  const { current, write } = createWrite(environment, db, readers);
-
-  /** One transaction, and what is told of it: what `work` itself throws is no failure of the store. */
-  const begin = <T>(work: () => T) => {
+/** One transaction, and what is told of it: what `work` itself throws is no failure of the store. */
+const createBegin =
+  (writes: WriteWatch, { write }: ReturnType<typeof createWrite>) =>
+  <T>(work: () => T) => {
     let thrown: { error: unknown } | undefined;
     let onCommit: OnCommit | undefined;
     return {
       work: (): T => {
         try {
-          const { result, committed } = write(work);
-          onCommit = committed;
-          return result;
+          const written = write(work);
+          onCommit = written.onCommit;
+          return written.result;
         } catch (error) {
           thrown = { error };
           throw error;
@@ -70,6 +66,13 @@ export const createTransactions = (environment: OpenEnvironment & { writes?: Wri
     };
   };
 
+/** The transactions of the store, and what writes use while one is open. */
+export const createTransactions = (environment: OpenEnvironment & { writes?: WriteWatch }, db: WebhookDatabases, readers: OutboxReaders) => {
+  const { writes = unwatched } = environment;
+  const writing = createWrite(environment, db, readers);
+  const begin = createBegin(writes, writing);
+  const { current } = writing;
+
   const transaction: WebhookStore["transaction"] = (work) => {
     if (current() !== undefined) return work();
     const one = begin(work);
@@ -80,14 +83,19 @@ export const createTransactions = (environment: OpenEnvironment & { writes?: Wri
     }
   };
 
-  /** Resolves when the last transaction of those below has ended. */
-  let last: Promise<unknown> = Promise.resolve();
+  /** Resolves when the last of the long ones has ended. */
+  let long: Promise<unknown> = Promise.resolve();
 
-  /** One after another: lmdb-js would do what several are to write in one turn of the event loop, and everybody else would wait for all of them. */
-  const transactionSoon: WebhookStore["transactionSoon"] = (work) => {
+  const transactionSoon: WebhookStore["transactionSoon"] = (work, isLong = false) => {
     const one = begin(work);
-    const written = last.then(() => transactSoon(environment, one.work)).then(one.written, one.failed);
-    last = written.then(one.committed, () => undefined);
+    const write = async (): Promise<ReturnType<typeof work>> => {
+      const written = await transactSoon(environment, one.work).then(one.written, one.failed);
+      one.committed();
+      return written;
+    };
+    if (!isLong) return write();
+    const written = long.then(write);
+    long = written.catch(() => undefined);
     return written;
   };
 

@@ -118,13 +118,13 @@ const makePlace = (needs: AttemptsNeeds, { attempt, answer, duration }: Answered
 };
 
 interface EndNeeds {
-  record: ReturnType<typeof createRecord>["record"];
+  record(one: Answered, pause: Ended["pause"], areOthersSent: boolean): void;
   givenBack(attempt: Attempt, error: unknown): void;
 }
 
 /**
  * Ends attempts that were answered: those of one turn of the event loop together. What comes next is taken and sent for all of them, then their outcomes are
- * recorded; one by one, 32 targets take a sixth longer, as code that has not run for a moment runs slowly.
+ * recorded; one by one, 32 targets take a sixth longer (test/bench/README.md).
  */
 const createEnd = (needs: AttemptsNeeds, requests: OpenCount, { record, givenBack }: EndNeeds) => {
   let answered: Answered[] = [];
@@ -152,7 +152,7 @@ const createEnd = (needs: AttemptsNeeds, requests: OpenCount, { record, givenBac
 
   return (one: Answered): void => {
     const isFirst = answered.push(one) === 1;
-    // The only request: no other can be answered in this turn.
+    // The only request: no other can be answered in this turn, which need not be waited for.
     if (requests.count === 1) endAll();
     else if (isFirst) setImmediate(endAll);
   };

@@ -67,9 +67,9 @@ export interface OutboxReaders {
 
 export const createOutboxReaders = (db: WebhookDatabases): OutboxReaders => ({ sheets: createSheetReader(db), messages: createMessageReader(db) });
 
-/** Writes of deliveries, within one transaction, at whose end it is to be flushed. `lasts`: as `createSheetWriter` takes them. */
-export const createOutboxWriter = (db: WebhookDatabases, tally: Tally, readers: OutboxReaders = createOutboxReaders(db), lasts = new Map<number, number>()) => {
-  const sheets = createSheetWriter(db, readers.sheets, lasts);
+/** Writes of deliveries, within one transaction, at whose end it is to be flushed. `lastSheets`: as `createSheetWriter` takes them. */
+export const createOutboxWriter = (db: WebhookDatabases, tally: Tally, readers: OutboxReaders = createOutboxReaders(db), lastSheets = new Map<number, number>()) => {
+  const sheets = createSheetWriter(db, readers.sheets, lastSheets);
   const messages = createMessageWriter(db, tally, readers.messages);
   const namesOf = createNames();
   const count = ({ webhookId, id }: DeliveryRow, state: ListedState, by: 1 | -1): void => {

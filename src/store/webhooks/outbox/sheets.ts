@@ -129,9 +129,9 @@ const write = (db: WebhookDatabases, webhookId: number, one: Open): void => {
 
 /**
  * Writes of one transaction: one sheet of each webhook is at hand, and is written when another is needed, or by `flush`, however many of its
- * deliveries have changed. `lasts`: webhook id -> the first id of its last sheet, which need not be sought. It learns others.
+ * deliveries have changed. `lastSheets`: webhook id -> the first id of its last sheet, which need not be sought. It learns others.
  */
-export const createSheetWriter = (db: WebhookDatabases, reader: SheetReader, lasts = new Map<number, number>()) => {
+export const createSheetWriter = (db: WebhookDatabases, reader: SheetReader, lastSheets = new Map<number, number>()) => {
   const open = new Map<number, Open>();
 
   const take = (webhookId: number, { first, sheet }: Kept): Open => {
@@ -151,21 +151,21 @@ export const createSheetWriter = (db: WebhookDatabases, reader: SheetReader, las
 
   /** Nobody else adds any meanwhile. */
   const lastOf = (webhookId: number): Kept | undefined => {
-    const first = lasts.get(webhookId);
-    const sheet = first === undefined ? undefined : db.sheets.get([webhookId, first]);
-    return first === undefined || sheet === undefined ? lastFrom(db, webhookId, beyondAll) : { first, sheet };
+    const first = lastSheets.get(webhookId);
+    const sheet = first && db.sheets.get([webhookId, first]);
+    return first && sheet ? { first, sheet } : lastFrom(db, webhookId, beyondAll);
   };
 
   /** The last sheet, or a new one where that is full. */
   const tailOf = (webhookId: number, id: number): Open => {
     const at = open.get(webhookId);
-    const isTail = at !== undefined && at.first === lasts.get(webhookId);
+    const isTail = at !== undefined && at.first === lastSheets.get(webhookId);
     if (isTail && !factsOf(at.sheet).isFull) return at;
     if (at !== undefined) write(db, webhookId, at);
     const last = isTail ? undefined : lastOf(webhookId);
     const found = last && take(webhookId, last);
     const tail = found === undefined || found.before.isFull ? take(webhookId, { first: id, sheet: Buffer.alloc(0) }) : found;
-    lasts.set(webhookId, tail.first);
+    lastSheets.set(webhookId, tail.first);
     return tail;
   };
 
