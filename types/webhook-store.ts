@@ -192,7 +192,7 @@ export interface WebhookStore {
    * The same, deferred and batched with other writes, so that nothing blocks on the disk. Resolves once committed. `isLong`: it takes milliseconds. No two of
    * these are in one batch, which is written in one turn of the event loop: everybody else waits for all of it.
    */
-  transactionSoon<T>(work: () => T, isLong?: boolean): Promise<T>;
+  transactionSoon<T>(work: () => T, options?: { isLong?: boolean }): Promise<T>;
 
   /** Increases with every change of a webhook, in whatever process. */
   registerRevision(): number;

@@ -104,6 +104,7 @@ describe("A node's changes over JetStream", function () {
       await node.revertTo(60);
     }
     await until("the node's tip", async () => (await tipOf(replica)) === (await tipOf(node)));
+    expect(await tipOf(replica)).to.equal(await tipOf(node));
     await until("a ready replica", async () => (await replica.ready()).status === 200);
   });
 

@@ -232,22 +232,23 @@ describe("More machines", function () {
 
     // In turns: others use the machine, too. What begins has to compile its code first.
     await deliver([]);
-    const [alone, shared]: [Delivered[], Delivered[]] = [[], []];
-    for (let round = 0; round < count(3, 3); round++) {
-      alone.push(await deliver([]));
+    const rounds: { alone: Delivered; shared: Delivered }[] = [];
+    while (rounds.length < count(3, 3)) {
+      const alone = await deliver([]);
       await startWorkers();
       await deliver([]);
-      shared.push(await deliver(workers.map(({ pid }) => pid ?? 0)));
+      const shared = await deliver(workers.map(({ pid }) => pid ?? 0));
       await stopWorkers();
+      rounds.push({ alone, shared });
     }
     const answered = /^portico_nats_deliveries_total\{by="worker"\} (\d+)$/m.exec(await (await fetch(`${node.url}/metrics`)).text())?.[1];
-    const of = (runs: readonly Delivered[], what: keyof Delivered): number => median(runs.map((run) => run[what]));
-    const each = shared.map(({ perSecond }, round) => (perSecond / (alone[round]?.perSecond ?? 0)).toFixed(2)).join(", ");
-    tell("deliveries a second", `${of(alone, "perSecond").toFixed(0)} by the node, ${of(shared, "perSecond").toFixed(0)} by two workers: ${each} (${availableParallelism()} cores for node, workers, target and NATS); sent by workers: ${answered ?? "none"}`);
+    const inMedian = (which: "alone" | "shared", what: keyof Delivered): number => median(rounds.map((round) => round[which][what]));
+    const ratios = (of: (one: Delivered) => number): string => rounds.map(({ alone, shared }) => (of(shared) / of(alone)).toFixed(2)).join(", ");
+    tell("deliveries a second", `${inMedian("alone", "perSecond").toFixed(0)} by the node, ${inMedian("shared", "perSecond").toFixed(0)} by two workers: ${ratios(({ perSecond }) => perSecond)} (${availableParallelism()} cores for node, workers, target and NATS); sent by workers: ${answered ?? "none"}`);
     // What the busiest process can do, if each has a core: the node, or a worker with half of the requests.
     const most = ({ node: own, sender }: Delivered): number => 1 / Math.max(own, sender / 2);
-    const ratios = shared.map((run, round) => (most(run) / most(alone[round] ?? run)).toFixed(2)).join(", ");
-    tell("by processor time of the main threads", `a delivery takes the node ${(of(alone, "node") * 1000).toFixed(0)} µs alone, ${(of(shared, "node") * 1000).toFixed(0)} µs with workers, of which each request takes one ${(of(shared, "sender") * 1000).toFixed(0)} µs: ${ratios}`);
+    const [own, ofNode, ofWorkers] = ([["alone", "node"], ["shared", "node"], ["shared", "sender"]] as const).map(([which, what]) => (inMedian(which, what) * 1000).toFixed(0));
+    tell("by processor time of the main threads", `a delivery takes the node ${own} µs alone, ${ofNode} µs with workers, of which each request takes one ${ofWorkers} µs: ${ratios(most)}`);
   });
 
   it("following at 20 blocks a second, for as many blocks as an hour of a block a second has", async () => {

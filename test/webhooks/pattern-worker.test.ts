@@ -45,15 +45,10 @@ describe("patterns on long texts", () => {
     const matcher = createMatcher(webhooks);
     const payload = { a: mixed(60_000) };
     matcher.match("one", { a: "warm" });
-    // The best of several: others use the processor too.
-    const times = Array.from({ length: 7 }, () => {
-      const begun = performance.now();
-      const { ids, undecided } = matcher.match("one", payload);
-      const taken = performance.now() - begun;
-      expect([ids, undecided.length]).to.deep.equal([[], 20]);
-      return taken;
-    });
-    expect(Math.min(...times)).to.be.below(20);
+    const begun = performance.now();
+    const { ids, undecided } = matcher.match("one", payload);
+    expect(performance.now() - begun).to.be.below(20);
+    expect([ids, undecided.length]).to.deep.equal([[], 20]);
   });
 
   it("are rejected when the worker is closed meanwhile, and tried again by another", async () => {
@@ -78,7 +73,7 @@ describe("the index of conditions", () => {
       return performance.now() - begun;
     };
     // The best of several: others use the processor too.
-    const times = Array.from({ length: 40 }, look);
+    const times = Array.from({ length: 7 }, look);
     return { milliseconds: Math.min(...times), matched };
   };
 

@@ -94,7 +94,7 @@ const writeIn = ({ soon, isLong, begins }: Way, store: WebhookStore, step: Step)
     const failed = soon ? store.transactionSoon(vain).catch(() => true) : Promise.resolve().then(() => store.transaction(vain)).catch(() => true);
     expect(await failed).to.equal(true);
   }
-  if (soon) await store.transactionSoon(work, isLong);
+  if (soon) await store.transactionSoon(work, { isLong });
   else store.transaction(work);
   await other;
 };
@@ -373,7 +373,7 @@ describe("the webhook store", function () {
       store.transactionSoon(() => {
         setImmediate(() => turns++);
         return turns;
-      }, true);
+      }, { isLong: true });
     expect(await Promise.all([write(), write(), write()])).to.deep.equal([0, 1, 2]);
   });
 

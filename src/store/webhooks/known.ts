@@ -3,7 +3,7 @@ import type { OpenEnvironment } from "./databases.js";
 
 /** What a transaction has read and written. The next one need not read it, as long as nobody else has written in between. */
 export interface Known {
-  counters: Map<string, number>;
+  counters: Map<string, number | undefined>;
   progress: Map<number, Progress | undefined>;
   /** First ids of webhooks' last sheets. */
   lastSheets: Map<number, number>;

@@ -1,73 +1,64 @@
+import type { Database, Key } from "lmdb";
 import type { Progress } from "../../../types/webhook-store.js";
-import { readNumber, type WebhookDatabases } from "./databases.js";
+import type { WebhookDatabases } from "./databases.js";
 
-/** Counters in one transaction: read once, if at all, and written once at its end, however often they change. */
-export interface Tally {
-  get(key: string): number;
-  add(key: string, by: number): number;
-  /** Writes what changed, at the end. A counter that reaches 0 is removed. Says whether anything was put, or removed. */
-  flush(): boolean;
-}
-
-/** `known`: counters that need not be read. It learns all others. */
-export const createTally = (db: WebhookDatabases, known = new Map<string, number>()): Tally => {
-  const changed = new Set<string>();
-  const get = (key: string): number => {
-    const before = known.get(key);
-    if (before !== undefined) return before;
-    const value = readNumber(db, key);
-    known.set(key, value);
-    return value;
-  };
-  return {
-    get,
-    add: (key, by) => {
-      const value = get(key) + by;
-      known.set(key, value);
-      changed.add(key);
-      return value;
-    },
-    flush: () => {
-      let wrote = false;
-      for (const key of changed) {
-        const value = get(key);
-        wrote = (value === 0 ? db.counters.removeSync(key) : db.counters.putSync(key, value)) || wrote;
-      }
-      return wrote;
-    },
-  };
-};
-
-/** Where webhooks are, in one transaction: read once, if at all, and written once at its end. */
-export interface ProgressRows {
-  get(webhookId: number): Progress | undefined;
-  put(webhookId: number, progress: Progress): void;
-  remove(webhookId: number): void;
+/** Rows of a database in one transaction: read once, if at all, and written once at its end, however often they change. */
+interface Rows<K, V> {
+  get(key: K): V | undefined;
+  /** Undefined: it is removed. */
+  put(key: K, value: V | undefined): void;
   /** Writes what changed, at the end. Says whether anything was put, or removed. */
   flush(): boolean;
 }
 
 /** `known`: rows that need not be read. It learns all others. */
-export const createProgressRows = ({ progress: database }: WebhookDatabases, known = new Map<number, Progress | undefined>()): ProgressRows => {
-  const changed = new Set<number>();
-  const change = (webhookId: number, progress: Progress | undefined): void => {
-    known.set(webhookId, progress);
-    changed.add(webhookId);
-  };
+const createRows = <K extends Key, V>(database: Database<V, K>, known: Map<K, V | undefined>): Rows<K, V> => {
+  const changed = new Set<K>();
   return {
-    get: (webhookId) => {
-      if (!known.has(webhookId)) known.set(webhookId, database.get(webhookId));
-      return known.get(webhookId);
+    get: (key) => {
+      const before = known.get(key);
+      if (before !== undefined || known.has(key)) return before;
+      const value = database.get(key);
+      known.set(key, value);
+      return value;
     },
-    put: change,
-    remove: (webhookId) => change(webhookId, undefined),
+    put: (key, value) => {
+      known.set(key, value);
+      changed.add(key);
+    },
     flush: () => {
       let wrote = false;
-      for (const webhookId of changed) {
-        const progress = known.get(webhookId);
-        wrote = (progress === undefined ? database.removeSync(webhookId) : database.putSync(webhookId, progress)) || wrote;
+      for (const key of changed) {
+        const value = known.get(key);
+        wrote = (value === undefined ? database.removeSync(key) : database.putSync(key, value)) || wrote;
       }
       return wrote;
     },
   };
 };
+
+/** Counters in one transaction. One that reaches 0 is removed. */
+export interface Tally {
+  get(key: string): number;
+  add(key: string, by: number): number;
+  flush(): boolean;
+}
+
+export const createTally = (db: WebhookDatabases, known = new Map<string, number | undefined>()): Tally => {
+  const rows = createRows(db.counters as Database<number, string>, known);
+  const get = (key: string): number => rows.get(key) ?? 0;
+  return {
+    get,
+    add: (key, by) => {
+      const value = get(key) + by;
+      rows.put(key, value === 0 ? undefined : value);
+      return value;
+    },
+    flush: rows.flush,
+  };
+};
+
+/** Where webhooks are, in one transaction. */
+export type ProgressRows = Rows<number, Progress>;
+
+export const createProgressRows = (db: WebhookDatabases, known: Map<number, Progress | undefined>): ProgressRows => createRows(db.progress, known);

@@ -86,7 +86,7 @@ export const createTransactions = (environment: OpenEnvironment & { writes?: Wri
   /** Resolves when the last of the long ones has ended. */
   let long: Promise<unknown> = Promise.resolve();
 
-  const transactionSoon: WebhookStore["transactionSoon"] = (work, isLong = false) => {
+  const transactionSoon: WebhookStore["transactionSoon"] = (work, { isLong = false } = {}) => {
     const one = begin(work);
     const write = async (): Promise<ReturnType<typeof work>> => {
       const written = await transactSoon(environment, one.work).then(one.written, one.failed);

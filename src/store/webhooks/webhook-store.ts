@@ -74,7 +74,7 @@ const registerPart = (db: WebhookDatabases, { writing, current }: Transactions):
     putWebhook,
     removeWebhook: (id) => {
       db.register.removeSync(id);
-      writing().progress.remove(id);
+      writing().progress.put(id, undefined);
       db.removed.putSync(id, Number.MAX_SAFE_INTEGER);
       noteChange(id);
     },

@@ -120,17 +120,10 @@ const createLoop = ({ time, after, logger }: DispatcherNeeds, { pump, look, next
   };
 };
 
-interface NoticesNeeds extends Pick<DispatcherNeeds, "store" | "register" | "time" | "onSettled"> {
-  lanes: Lanes;
-  queue: TargetQueue;
-  times(): Times;
-  lookAt(at: number): void;
-}
+type ArrivalsNeeds = Pick<NoticesNeeds, "time" | "lanes" | "queue" | "lookAt">;
 
-/** Brings lanes and queue into line with the store. */
-const createNotices = ({ store, register, time, lanes, queue, times, lookAt, onSettled }: NoticesNeeds) => {
-  let seen: Revisions = { register: -1, work: -1 };
-
+/** Tells lanes and queue of work that has come, or will. */
+const createArrivals = ({ time, lanes, queue, lookAt }: ArrivalsNeeds) => {
   const bringWork = (lane: Lane): void => {
     lookAgain(lane);
     lane.nextDue = Math.min(lane.nextDue, time.schedule());
@@ -144,6 +137,22 @@ const createNotices = ({ store, register, time, lanes, queue, times, lookAt, onS
     if (dueAt <= time.schedule()) queue.add(lane.target);
     else lookAt(dueAt);
   };
+
+  return { bringWork, expectRetry };
+};
+
+interface NoticesNeeds extends Pick<DispatcherNeeds, "store" | "register" | "time" | "onSettled"> {
+  lanes: Lanes;
+  queue: TargetQueue;
+  times(): Times;
+  lookAt(at: number): void;
+}
+
+/** Brings lanes and queue into line with the store. */
+const createNotices = (needs: NoticesNeeds) => {
+  const { store, register, lanes, queue, times, onSettled } = needs;
+  const { bringWork, expectRetry } = createArrivals(needs);
+  let seen: Revisions = { register: -1, work: -1 };
 
   const noticeWebhooks = (): void => {
     const revision = store.registerRevision();
@@ -182,7 +191,10 @@ const createNotices = ({ store, register, time, lanes, queue, times, lookAt, onS
   };
 
   return {
-    ...{ seen: () => seen, noticeOthers, noticeWebhooks, expectRetry },
+    seen: () => seen,
+    noticeOthers,
+    noticeWebhooks,
+    expectRetry,
     bringWork: (webhookIds: Iterable<number>): void => {
       for (const id of webhookIds) {
         const lane = lanes.find(id);

@@ -204,7 +204,7 @@ export const createRecords = (rules: RecordRules, needs: RecordNeeds, onRecorded
     const recorded: Recorded = { rows: [], webhookIds: new Set(), changed: new Set(), announced: new Set(), warnings: [], givenUp: [], healthy: new Set() };
     let written: readonly Entry[];
     try {
-      written = entries.slice(0, await store.transactionSoon(() => recording.write(recorded, entries), true));
+      written = entries.slice(0, await store.transactionSoon(() => recording.write(recorded, entries), { isLong: true }));
     } catch (error) {
       // Nothing is let go of before it is written, so that it is not sent again meanwhile.
       logFailure(logger, "the outcomes of deliveries cannot be written", error);

@@ -191,7 +191,7 @@ export const createRecorder = (needs: RecorderNeeds): Recorder => {
       const pieces = plans.flatMap((plan) => piecesOf(plan, webhookIds));
       for (let done = 0; done < pieces.length; ) {
         try {
-          done = await store.transactionSoon(() => writeSome(pieces, done, writing, places), true);
+          done = await store.transactionSoon(() => writeSome(pieces, done, writing, places), { isLong: true });
           writing.superseded.forEach(() => onOutcome?.("superseded"));
           for (const one of writing.written) onMessage(...one);
         } finally {

@@ -100,40 +100,40 @@ export const findOnSheet = (sheet: Buffer, id: number): Buffer | undefined => {
 };
 
 /** A sheet that is being written: the bytes that it takes of a buffer with room for more. */
-export interface Draft {
+export interface OpenSheet {
   sheet: Buffer;
   room: Buffer;
 }
 
-/** Bytes of room for what is added: a sheet that was copied with each change would be most of what a delivery costs. */
+/** Bytes of room for what is added, so that a sheet is not copied with each change. */
 const spare = 2_048;
 
 /** `sheet` is changed in its place. */
-export const draftOf = (sheet: Buffer): Draft => ({ sheet, room: sheet });
+export const openSheet = (sheet: Buffer): OpenSheet => ({ sheet, room: sheet });
 
 /** Puts a delivery, or nothing, in the place of some bytes. */
-const replace = (draft: Draft, from: number, to: number, delivery: Buffer | undefined): void => {
-  const { sheet, room } = draft;
+const replace = (open: OpenSheet, from: number, to: number, delivery: Buffer | undefined): void => {
+  const { sheet, room } = open;
   const end = from + (delivery?.length ?? 0);
   const length = sheet.length - to + end;
   if (length <= room.length) room.copyWithin(end, to, sheet.length);
   else {
-    draft.room = Buffer.allocUnsafe(length + spare);
-    sheet.copy(draft.room, 0, 0, from);
-    sheet.copy(draft.room, end, to);
+    open.room = Buffer.allocUnsafe(length + spare);
+    sheet.copy(open.room, 0, 0, from);
+    sheet.copy(open.room, end, to);
   }
-  delivery?.copy(draft.room, from);
-  draft.sheet = draft.room.subarray(0, length);
+  delivery?.copy(open.room, from);
+  open.sheet = open.room.subarray(0, length);
 };
 
 /** Adds a delivery: its id is above all others. */
-export const addToSheet = (draft: Draft, delivery: Buffer): void => replace(draft, draft.sheet.length, draft.sheet.length, delivery);
+export const addToSheet = (open: OpenSheet, delivery: Buffer): void => replace(open, open.sheet.length, open.sheet.length, delivery);
 
 /** Puts a delivery in the place of what it was or, without one, takes that away. Says whether it was there. */
-export const changeOnSheet = (draft: Draft, id: number, delivery?: Buffer): boolean => {
-  const at = placeOf(draft.sheet, id);
+export const changeOnSheet = (open: OpenSheet, id: number, delivery?: Buffer): boolean => {
+  const at = placeOf(open.sheet, id);
   if (at === undefined) return false;
-  replace(draft, at, endOf(draft.sheet, at), delivery);
+  replace(open, at, endOf(open.sheet, at), delivery);
   return true;
 };
 

@@ -1,7 +1,7 @@
 import type { DeliveryRow } from "../../../../types/webhook-store.js";
 import type { DeliveryState } from "../../../../types/webhooks.js";
 import { beyondAll, type WebhookDatabases } from "../databases.js";
-import { addToSheet, changeOnSheet, deliveredAt, type Draft, draftOf, factsOf, findOnSheet, packDelivery, readSheet, type SheetFacts, unpackDelivery, waitingOn } from "./sheet.js";
+import { addToSheet, changeOnSheet, deliveredAt, factsOf, findOnSheet, type OpenSheet, openSheet, packDelivery, readSheet, type SheetFacts, unpackDelivery, waitingOn } from "./sheet.js";
 
 /** The sheets of all webhooks. Each stands under its webhook and the first id that it had: a delivery is on the last sheet from which on its id may be. */
 
@@ -102,7 +102,7 @@ export const createSheetReader = (db: WebhookDatabases) => {
 export type SheetReader = ReturnType<typeof createSheetReader>;
 
 /** A sheet that is being written, and the first id that it had. */
-interface Open extends Draft {
+interface Open extends OpenSheet {
   first: number;
   /** As it is in the store. */
   before: SheetFacts;
@@ -135,7 +135,7 @@ export const createSheetWriter = (db: WebhookDatabases, reader: SheetReader, las
   const open = new Map<number, Open>();
 
   const take = (webhookId: number, { first, sheet }: Kept): Open => {
-    const taken: Open = { ...draftOf(sheet), first, before: factsOf(sheet), isChanged: false };
+    const taken: Open = { ...openSheet(sheet), first, before: factsOf(sheet), isChanged: false };
     open.set(webhookId, taken);
     return taken;
   };
