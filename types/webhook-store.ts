@@ -219,8 +219,8 @@ export interface WebhookStore {
   workRevision(): number;
   announceWork(): void;
 
-  /** Writes a message and its deliveries. Returns the delivery ids, in the order of the recipients. */
-  append(message: Message, recipients: readonly Recipient[]): number[];
+  /** Writes a message and its deliveries. Returns these, in the order of the recipients. */
+  append(message: Message, recipients: readonly Recipient[]): DeliveryRow[];
   message(id: number): Message | undefined;
   /** Id of the last message: within a transaction, of that written last. */
   lastMessage(): number;

@@ -10,7 +10,7 @@ import type { Follow } from "../follow/index.js";
 import { createPatternWorker } from "./conditions/pattern.js";
 import { createDeliveries } from "./deliver/deliveries.js";
 import { createDispatcher, type Dispatcher } from "./deliver/dispatcher.js";
-import { createPayloads } from "./deliver/payloads.js";
+import { createPayloads, type Payloads } from "./deliver/payloads.js";
 import { keyOf } from "./deliver/request.js";
 import { startUpkeep } from "./deliver/retention.js";
 import { describeWebhookEvents, webhookDefaults } from "./options.js";
@@ -98,15 +98,19 @@ const attemptedBefore = (store: WebhookStore, isUnderWay: (row: DeliveryRow) => 
   return (row: DeliveryRow): boolean => row.attemptCount > 0 || row.id <= lastBefore || isUnderWay(row);
 };
 
-type ScanningNeeds = Omit<ScannerNeeds, "recorder" | "patterns" | "onWork"> & Pick<RecorderNeeds, "time" | "withdrawn" | "onMessage" | "onOutcome">;
+type ScanningNeeds = Omit<ScannerNeeds, "recorder" | "patterns"> & Pick<RecorderNeeds, "time" | "withdrawn" | "onOutcome"> & Pick<Payloads, "note">;
 
 /** What reads the chain for the webhooks. */
-const createScanning = ({ time, withdrawn, onMessage, onOutcome, ...needs }: ScanningNeeds, { isUnderWay, overtake, wake }: Pick<Dispatcher, "isUnderWay" | "overtake" | "wake">): Scanner => {
+const createScanning = ({ time, withdrawn, note, onOutcome, ...needs }: ScanningNeeds, { isUnderWay, overtake, handOver, wake }: Pick<Dispatcher, "isUnderWay" | "overtake" | "handOver" | "wake">): Scanner => {
   const { store, register, window, keepsChain } = needs;
   const confirmationsOf = (id: number): number => (keepsChain ? 0 : Number(register.find(id)?.confirmations) || 0);
   const holding = createHolding({ store, time, confirmationsOf });
-  const recorder = createRecorder({ store, register, time, window, withdrawn, onTakenBack: wake, onMessage, onOutcome, holding, mayBeAttempted: attemptedBefore(store, isUnderWay), isUnderWay, overtake });
-  return createScanner({ ...needs, recorder, patterns: createPatternWorker(), onWork: wake });
+  const onWritten: RecorderNeeds["onWritten"] = (written) => {
+    for (const { messageId, message, event } of written) note(messageId, message, event);
+    handOver(written.flatMap(({ rows }) => rows));
+  };
+  const recorder = createRecorder({ store, register, time, window, withdrawn, onWritten, onChanged: wake, onOutcome, holding, mayBeAttempted: attemptedBefore(store, isUnderWay), isUnderWay, overtake });
+  return createScanner({ ...needs, recorder, patterns: createPatternWorker() });
 };
 
 /** Does work in a later turn, once for all who ask for it until then: a look is at all webhooks, of which thousands may be made in one turn. */
@@ -157,7 +161,7 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
     },
   });
 
-  const scanner = createScanning({ store, follow, register, time, recent, after, logger, keepsChain, window: options.window, withdrawn, onMessage: payloads.note, onOutcome }, dispatcher);
+  const scanner = createScanning({ store, follow, register, time, recent, after, logger, keepsChain, window: options.window, withdrawn, note: payloads.note, onOutcome }, dispatcher);
 
   const refreshSoon = onceInTurn(dispatcher.refresh);
   const service = createWebhookService({

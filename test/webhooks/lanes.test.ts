@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { createLimit } from "../../src/webhooks/deliver/concurrency.js";
-import { createLanes, lookAgain } from "../../src/webhooks/deliver/lanes.js";
+import { addWritten, createLanes, type Lane, lookAgain } from "../../src/webhooks/deliver/lanes.js";
 import type { DeliveryRow, WebhookRow } from "../../types/webhook-store.js";
 import { webhookRow } from "./webhook-row.js";
 
@@ -19,11 +19,11 @@ describe("the lanes of webhooks", () => {
     const target = lanes.align(1, row(1, one));
     expect(lanes.align(2, row(2, one, { enabled: false }))).to.equal(undefined);
     expect([...lanes.ids()]).to.deep.equal([1]);
-    const { isWithdrawn, target: itsOwn, ...lane } = lanes.find(1) ?? expect.fail();
-    expect(lane).to.deep.equal({ webhook: row(1, one), underWay, open: { count: 0, taken: 0 }, skipped: false, ready: [], more: { passed: 0, size: 4 }, nextDue: 0, mayAt: 0, batchSince: undefined });
+    const { isWithdrawn, mostReady, target: itsOwn, ...lane } = lanes.find(1) ?? expect.fail();
+    expect(lane).to.deep.equal({ webhook: row(1, one), underWay, open: { count: 0, taken: 0 }, skipped: false, ready: [], passed: 0, more: 4, handed: { upTo: 0 }, nextDue: 0, mayAt: 0, batchSince: undefined });
     expect(lane.underWay).to.equal(underWay);
     expect(itsOwn).to.equal(target).and.equal(lanes.target(one));
-    expect([isWithdrawn(13), isWithdrawn(12)]).to.deep.equal([true, false]);
+    expect([isWithdrawn(13), isWithdrawn(12), mostReady()]).to.deep.equal([true, false, 256]);
     expect(lanes.find(2)).to.equal(undefined);
   });
 
@@ -104,9 +104,57 @@ describe("the lanes of webhooks", () => {
     const lanes = create();
     lanes.align(1, row(1, one));
     const lane = lanes.find(1) ?? expect.fail();
-    lane.ready = [waiting(3)];
-    lane.more = undefined;
+    Object.assign(lane, { ready: [waiting(3)], passed: 3, more: undefined });
     lookAgain(lane);
-    expect([lane.ready, lane.more]).to.deep.equal([[], { passed: 0, size: 4 }]);
+    expect([lane.ready, lane.passed, lane.more]).to.deep.equal([[], 0, 4]);
+  });
+
+  describe("add what has just been written", () => {
+    const readToTheEnd = (ready: readonly number[] = []): Lane => {
+      const lanes = create();
+      lanes.align(1, row(1, one));
+      return Object.assign(lanes.find(1) ?? expect.fail(), { ready: ready.map(waiting), passed: ready.at(-1) ?? 0, more: undefined });
+    };
+    const idsOf = ({ ready }: Lane): number[] => ready.map(({ id }) => id);
+
+    it("where they have read all before it", () => {
+      const lane = readToTheEnd([3, 5]);
+      for (const id of [7, 9]) addWritten(lane, waiting(id));
+      expect([idsOf(lane), lane.passed, lane.more]).to.deep.equal([[3, 5, 7, 9], 9, undefined]);
+    });
+
+    it("but not what they have read", () => {
+      const lane = readToTheEnd([3, 5]);
+      for (const id of [3, 5, 7]) addWritten(lane, waiting(id));
+      expect(idsOf(lane)).to.deep.equal([3, 5, 7]);
+      lane.ready = [];
+      addWritten(lane, waiting(7));
+      expect(idsOf(lane)).to.deep.equal([]);
+    });
+
+    it("nor what they are to read", () => {
+      const lane = readToTheEnd([3, 5]);
+      lookAgain(lane);
+      addWritten(lane, waiting(7));
+      expect([idsOf(lane), lane.passed, lane.more]).to.deep.equal([[], 0, 4]);
+    });
+
+    it("as far as there is room: the rest is read", () => {
+      const lane = readToTheEnd();
+      for (let id = 1; id <= 300; id++) addWritten(lane, waiting(id));
+      expect([lane.ready.length, lane.passed, lane.more]).to.deep.equal([256, 256, 4]);
+      lane.ready.splice(0, 100);
+      addWritten(lane, waiting(301));
+      expect([lane.ready.length, lane.passed]).to.deep.equal([156, 256]);
+    });
+
+    it("less of each, the more they are", () => {
+      const lanes = create();
+      const mostOf = (count: number): number => {
+        for (let id = 1; id <= count; id++) lanes.align(id, row(id, one));
+        return lanes.find(1)?.mostReady() ?? expect.fail();
+      };
+      expect([16, 17, 512, 2_000].map(mostOf)).to.deep.equal([256, 240, 8, 8]);
+    });
   });
 });

@@ -113,7 +113,7 @@ const createModel = (store: WebhookStore, kept: Kept[], last: { message: number;
   };
 
   const appendOne = (one: Given): Kept => {
-    const ids = store.append(one.message, recipientsOf(one));
+    const ids = store.append(one.message, recipientsOf(one)).map((row) => row.id);
     const id = store.lastMessage();
     if (id % 3 === 0 && one.message.about !== undefined) expect(store.messagesAbout(one.message.about).at(-1)?.messageId).to.equal(id);
     if (id % 5 === 0) expect(store.message(id)).to.deep.equal(one.message);

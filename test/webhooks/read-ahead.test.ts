@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
+import type { WebhookStore } from "../../types/webhook-store.js";
 import type { DeliveryDispatch } from "../../types/webhooks.js";
 import { rewind } from "../../src/webhooks/deliver/health.js";
 import { createReceiver, type Receiver } from "./receiver.js";
@@ -37,6 +38,38 @@ describe("a dispatcher that has read deliveries ahead", () => {
     await stage.engine.settled();
     return { sent, request };
   };
+
+  it("sends what has just been written without reading it, after what others have written before it", async () => {
+    let reads = 0;
+    const wrapStore = (store: WebhookStore): WebhookStore => ({
+      ...store,
+      waiting: (...given) => {
+        reads++;
+        return store.waiting(...given);
+      },
+    });
+    stage = await createStage({}, { wrapStore });
+    const { id } = stage.engine.create({ ...draft, target: receiver.url });
+    const { store } = stage.environment;
+    const emit = async (n: number): Promise<void> => {
+      stage.events.emit("block.forged", { n });
+      await receiver.until(n);
+    };
+    await emit(1);
+    await stage.count(id, "delivered", 1);
+    const before = reads;
+    for (let n = 2; n < 30; n++) await emit(n);
+    expect(reads - before, "reads").to.equal(0);
+    for (let n = 30; n < 59; n += 2) {
+      store.transaction(() => {
+        store.announceWork();
+        store.append({ at: 1, json: `{"n":${n}}` }, [{ webhookId: id, event: "block.forged", key: `msg_${n}`, begin: { state: "pending" } }]);
+      });
+      await emit(n + 1);
+    }
+    expect(receiver.received.map(({ json }) => (json.data as { n: number }).n)).to.deep.equal(Array.from({ length: 59 }, (_, index) => index + 1));
+    expect(reads - before).to.be.above(0);
+  });
 
   it("sends nothing that was read ahead of a webhook that another process disables", async () => {
     const { sent, request } = await sendTwo();

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { About } from "../../types/webhook-store.js";
+import type { About, DeliveryRow } from "../../types/webhook-store.js";
 import type { FollowEvent, Group } from "../../src/follow/index.js";
 import { createRegister } from "../../src/webhooks/registry/register.js";
 import { createHolding } from "../../src/webhooks/scan/holding.js";
@@ -26,15 +26,17 @@ describe("the recorder of what is to be delivered", () => {
     const time = createTimekeeper(store, createManualClock());
     const withdrawn = new Set<number>();
     const told: unknown[] = [];
+    const written: DeliveryRow[] = [];
     store.transaction(() => store.addWebhook({ ...webhookRow, events: ["block.applied", "block.reverted"] }));
     const recorder = createRecorder({
       ...{ store, time, window: 10, withdrawn, register: createRegister(store), holding: createHolding({ store, time, confirmationsOf: () => 0 }) },
-      ...{ mayBeAttempted: () => false, isUnderWay: () => false, overtake: () => undefined, onMessage: () => undefined },
-      onTakenBack: (webhookIds) => told.push({ webhooks: [...webhookIds], withdrawn: [...withdrawn], state: store.delivery(1, 1)?.state }),
+      ...{ mayBeAttempted: () => false, isUnderWay: () => false, overtake: () => undefined, onWritten: (all) => written.push(...all.flatMap(({ rows }) => rows)) },
+      onChanged: (webhookIds) => told.push({ webhooks: [...webhookIds], withdrawn: [...withdrawn], state: store.delivery(1, 1)?.state }),
     });
     const record = (plan: Plan) => recorder.record([plan], new Set([1]), { isCurrent: () => true, put: () => undefined });
     await record(planOf("applied", { height: 2, id: "17" }));
     expect([told, store.delivery(1, 1)?.state]).to.deep.equal([[], "pending"]);
+    expect(written).to.deep.equal([store.delivery(1, 1)]);
     await record(planOf("reverted", { height: 2, id: "17" }));
     expect(told).to.deep.equal([{ webhooks: [1], withdrawn: [1], state: "dropped" }]);
     expect([...withdrawn]).to.deep.equal([]);

@@ -117,13 +117,13 @@ const createModel = (old: readonly DeliveryRow[]) => {
             messages++;
             const message = { at: messages, json: `{"n":${messages}}` };
             const recipients = present.map(({ begin, time, ...rest }) => ({ ...rest, event: "peer.added", key: `msg_${messages}`, begin: beginIn(begin, time) }));
-            const ids = store.append(message, recipients);
+            const appended = store.append(message, recipients);
             for (const [index, { begin, ...rest }] of recipients.entries()) {
               const row = { ...rest, id: ++deliveries, messageId: messages, at: messages, failures: 0, attemptCount: 0, attempts: [] };
               const at = begin.state === "held" ? begin.releaseHeight : 0;
               const fresh = inState({ ...row, state: "pending", dueAt: null, finishedAt: null, hold: null }, begin.state === "ping" ? "pending" : begin.state, at);
               rows.push(begin.state === "ping" ? { ...fresh, dueAt: 0 } : fresh);
-              expect(ids[index]).to.equal(deliveries);
+              expect(appended[index]).to.deep.equal(rows.at(-1));
             }
           };
           await write(() => {
@@ -351,7 +351,7 @@ describe("the webhook store", function () {
     expect(store.message(2)).to.equal(undefined);
     expect([...store.webhooks()]).to.deep.equal([]);
     expect(store.journalPosition()).to.equal(0);
-    expect(store.transaction(() => store.append({ at: 2, json: "2" }, [recipient]))).to.deep.equal([2]);
+    expect(store.transaction(() => store.append({ at: 2, json: "2" }, [recipient])).map(({ id }) => id)).to.deep.equal([2]);
   });
 
   it("rolls back all of a queued transaction that throws, and still runs the next", async () => {
@@ -438,7 +438,7 @@ describe("the webhook store", function () {
     const { store } = environment;
     const about = { event: "block.applied", id: "x".repeat(5_000) } as const;
     const recipients = [1, 2].map((webhookId): Recipient => ({ webhookId, event: "block.applied", key: `msg_${webhookId}`, begin: { state: "pending" } }));
-    const ids = store.transaction(() => store.append({ at: 1, json: "{}", about }, recipients));
+    const ids = store.transaction(() => store.append({ at: 1, json: "{}", about }, recipients)).map(({ id }) => id);
     const of = (other: object) => ({ ...about, ...other });
     for (const unlike of [of({ id: "x" }), of({ event: "block.reverted" })]) expect(store.messagesAbout(unlike)).to.deep.equal([]);
     expect([store.hasAbout("block.applied"), store.hasAbout("block.reverted"), store.isSuperseded(1)]).to.deep.equal([true, false, false]);
@@ -455,7 +455,7 @@ describe("the webhook store", function () {
 
   it("forgets at once what is not settled of a webhook, and the rest of its deliveries in the background", () => {
     const { store } = environment;
-    const append = (webhookId: number): number[] => store.append({ at: 1, json: "{}" }, [{ webhookId, event: "peer.added", key: "msg", begin: { state: "pending" } }]);
+    const append = (webhookId: number): DeliveryRow[] => store.append({ at: 1, json: "{}" }, [{ webhookId, event: "peer.added", key: "msg", begin: { state: "pending" } }]);
     store.transaction(() => [1, 1, 2].forEach(append));
     store.transaction(() => store.changeDelivery(store.delivery(1, 1)!, inState(store.delivery(1, 1)!, "dead", 1)));
     store.transaction(() => store.forgetDeliveries(1));

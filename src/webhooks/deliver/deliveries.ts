@@ -96,8 +96,8 @@ export const createDeliveries = (needs: DeliveriesNeeds): Deliveries => {
       const at = clock.now();
       const message = { at, json: payloadJson({ webhook: webhookId }) };
       const key = keyOf(webhookId, `${store.instance}.${pingEvent}.${randomUUID()}`);
-      const [id] = work(webhookId, () => store.append(message, [{ webhookId, event: pingEvent, key, begin: { state: "ping" } }]));
-      return shown(rowOf(store, webhookId, id ?? 0));
+      const [row] = work(webhookId, () => store.append(message, [{ webhookId, event: pingEvent, key, begin: { state: "ping" } }]));
+      return shown(rowOf(store, webhookId, row?.id ?? 0));
     },
     recover: async (webhookId, window) => {
       webhookRow(store, webhookId);

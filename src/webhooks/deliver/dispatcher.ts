@@ -8,11 +8,11 @@ import type { NodeKey } from "../send/signature.js";
 import type { After, Timekeeper } from "../timekeeper.js";
 import { createAttempts } from "./attempt.js";
 import { createLimit, createPlacing, monotonic } from "./concurrency.js";
-import { createLanes, type Lane, type LaneRules, type Lanes, lookAgain, type Revisions, type Target, type Times, type UnderWay } from "./lanes.js";
+import { addWritten, createLanes, type Lane, type LaneRules, type Lanes, lookAgain, type Revisions, type Target, type Times, type UnderWay } from "./lanes.js";
 import type { Payloads } from "./payloads.js";
 import type { RecordNeeds, RecordRules } from "./health.js";
 import { restOf } from "./outcome.js";
-import { createRecords } from "./records.js";
+import { createRecords, type Records } from "./records.js";
 import { createTake, createTargetQueue, slowShare, type TargetQueue } from "./take.js";
 
 export interface DispatcherRules extends LaneRules, RecordRules {
@@ -41,8 +41,10 @@ export interface DispatcherNeeds extends Pick<Lane, "isWithdrawn">, Pick<RecordN
  */
 export interface Dispatcher {
   start(): void;
-  /** Webhooks got something to deliver. */
+  /** Webhooks got something to deliver, or deliveries that they had were changed. */
   wake(webhookIds: Iterable<number>): void;
+  /** Takes deliveries that have just been written, so that they need not be read. Their ids ascend, and are above all that were handed over before. */
+  handOver(rows: readonly DeliveryRow[]): void;
   /** The register changed. */
   refresh(): void;
   /** Whether an attempt of a delivery is under way whose outcome the row does not have yet. */
@@ -122,7 +124,7 @@ const createLoop = ({ time, after, logger }: DispatcherNeeds, { pump, look, next
 
 type ArrivalsNeeds = Pick<NoticesNeeds, "time" | "lanes" | "queue" | "lookAt">;
 
-/** Tells lanes and queue of work that has come, or will. */
+/** Tells lanes and queue of work that has come, or will. It does not throw: it is called where something else has failed, too. */
 const createArrivals = ({ time, lanes, queue, lookAt }: ArrivalsNeeds) => {
   const bringWork = (lane: Lane): void => {
     lookAgain(lane);
@@ -138,7 +140,19 @@ const createArrivals = ({ time, lanes, queue, lookAt }: ArrivalsNeeds) => {
     else lookAt(dueAt);
   };
 
-  return { bringWork, expectRetry };
+  /** `isInLine`: the lanes know of all that others have written and changed. If they may not, they read these, too. */
+  const addAll = (rows: readonly DeliveryRow[], isInLine: boolean): void => {
+    for (const row of rows) {
+      const lane = row.state === "pending" ? lanes.find(row.webhookId) : undefined;
+      if (lane === undefined) continue;
+      if (isInLine) addWritten(lane, row);
+      else bringWork(lane);
+      queue.add(lane.target);
+    }
+    if (isInLine) lanes.handed.upTo = Math.max(lanes.handed.upTo, rows.at(-1)?.id ?? 0);
+  };
+
+  return { bringWork, expectRetry, addAll };
 };
 
 interface NoticesNeeds extends Pick<DispatcherNeeds, "store" | "register" | "time" | "onSettled"> {
@@ -151,7 +165,7 @@ interface NoticesNeeds extends Pick<DispatcherNeeds, "store" | "register" | "tim
 /** Brings lanes and queue into line with the store. */
 const createNotices = (needs: NoticesNeeds) => {
   const { store, register, lanes, queue, times, onSettled } = needs;
-  const { bringWork, expectRetry } = createArrivals(needs);
+  const { bringWork, expectRetry, addAll } = createArrivals(needs);
   let seen: Revisions = { register: -1, work: -1 };
 
   const noticeWebhooks = (): void => {
@@ -195,6 +209,15 @@ const createNotices = (needs: NoticesNeeds) => {
     noticeOthers,
     noticeWebhooks,
     expectRetry,
+    handOver: (rows: readonly DeliveryRow[]): void => {
+      // False where the store cannot be asked, too: the deliveries must not be forgotten because of that.
+      let isInLine = false;
+      try {
+        isInLine = store.workRevision() === seen.work && store.registerRevision() === seen.register;
+      } finally {
+        addAll(rows, isInLine);
+      }
+    },
     bringWork: (webhookIds: Iterable<number>): void => {
       for (const id of webhookIds) {
         const lane = lanes.find(id);
@@ -222,8 +245,29 @@ const whatIsUnderWay = (lanes: Lanes, underWay: UnderWay): Pick<Dispatcher, "isU
   },
 });
 
+interface Running {
+  attempts: ReturnType<typeof createAttempts>;
+  records: Records;
+  loop: ReturnType<typeof createLoop>;
+}
+
+/** Gives what is under way `grace` milliseconds, then ends it. */
+const stopAll = async (grace: number, { sender, after }: DispatcherNeeds, { attempts, records, loop }: Running): Promise<void> => {
+  const abandon = (): void => {
+    attempts.abandon();
+    void sender.close();
+  };
+  if (grace === 0) abandon();
+  const cancel = after(grace, abandon);
+  await attempts.ended();
+  cancel();
+  loop.forget();
+  await records.end();
+  await sender.close();
+};
+
 export const createDispatcher = (rules: DispatcherRules, needs: DispatcherNeeds): Dispatcher => {
-  const { sender, time, after, isWithdrawn, onSettled } = needs;
+  const { time, isWithdrawn, onSettled } = needs;
   const [limit, placing] = [createLimit(rules.concurrency, slowShare * rules.concurrency), createPlacing()];
   const underWay: UnderWay = new Map();
   const lanes = createLanes({ ...rules, limit, underWay, isWithdrawn, pauseOf: (url) => pauseBefore(needs, url) });
@@ -248,7 +292,7 @@ export const createDispatcher = (rules: DispatcherRules, needs: DispatcherNeeds)
   };
 
   const loop = createLoop(needs, { pump, look, nextDue: lanes.nextDue });
-  const { bringWork, expectRetry, noticeAll, noticeOthers, noticeWebhooks, seen } = createNotices({ ...needs, lanes, queue, times, lookAt: loop.lookAt });
+  const { bringWork, expectRetry, handOver, noticeAll, noticeOthers, noticeWebhooks, seen } = createNotices({ ...needs, lanes, queue, times, lookAt: loop.lookAt });
   const { take, stop: stopTaking } = createTake({ ...needs, rules, limit, placing, queue, underWay, times, seen, lookAt: loop.lookAt, freed: loop.pump });
 
   const records = createRecords(rules, needs, (recorded) => {
@@ -270,21 +314,16 @@ export const createDispatcher = (rules: DispatcherRules, needs: DispatcherNeeds)
     start: loop.start,
     rest: loop.stop,
     wake,
+    handOver: (rows) => {
+      if (!loop.isRunning()) return;
+      loop.safely(() => handOver(rows));
+      loop.pumpSoon();
+    },
     refresh: loop.look,
     ...whatIsUnderWay(lanes, underWay),
-    stop: async (grace) => {
+    stop: (grace) => {
       stopTaking();
-      const abandon = (): void => {
-        attempts.abandon();
-        void sender.close();
-      };
-      if (grace === 0) abandon();
-      const cancel = after(grace, abandon);
-      await attempts.ended();
-      cancel();
-      loop.forget();
-      await records.end();
-      await sender.close();
+      return stopAll(grace, needs, { attempts, records, loop });
     },
   };
 };

@@ -16,8 +16,12 @@ export interface Lane {
   readonly open: { count: number; taken: number };
   /** The next first attempts, in order, as the store had them: whatever changes one of them has the lane look again. */
   ready: DeliveryRow[];
-  /** How to ask the store for more of them: beyond the id `passed`, `size` at once. Undefined when it has none. */
-  more: { passed: number; size: number } | undefined;
+  /** All deliveries of the webhook up to this id are known: those that wait are in `ready`, or were taken. */
+  passed: number;
+  /** How many the store is asked for next. Undefined where it has been read to its end: what is written from then on is handed over. */
+  more: number | undefined;
+  /** One for all lanes. */
+  readonly handed: Handed;
   /** No retry is due before this time; the store is asked when it comes. */
   nextDue: number;
   /** Whether a retry was due that was taken when the store was asked. */
@@ -29,6 +33,13 @@ export interface Lane {
   readonly target: Target;
   /** Whether a delivery is being taken back, although the store still shows it as it was. */
   isWithdrawn(id: number): boolean;
+  /** How many first attempts are read ahead, at the most. */
+  mostReady(): number;
+}
+
+/** The id up to which all that was written has been handed to those lanes that have read the store to its end. */
+interface Handed {
+  upTo: number;
 }
 
 /**
@@ -104,10 +115,27 @@ export interface Times {
   monotonic: number;
 }
 
-/** For when the queue may have grown, at its end or before what was read ahead. */
+/** First attempts that the store is asked for at first. */
+export const firstSize = 4;
+/** First attempts that are read ahead of one webhook: the more webhooks there are, the fewer, down to `leastRead`. */
+const [leastRead, mostRead, readOfAll] = [8, 256, 4_096];
+
+/** For when the queue may have changed: what was read ahead may be gone, or there may be something before it. */
 export const lookAgain = (lane: Lane): void => {
   lane.ready = [];
-  lane.more = { passed: 0, size: 4 };
+  lane.passed = 0;
+  lane.more = firstSize;
+};
+
+/** Adds a delivery that has just been written, all before it being known. A lane that has still to read, or has no room, reads it later. */
+export const addWritten = (lane: Lane, row: DeliveryRow): void => {
+  if (lane.more !== undefined || row.id <= lane.passed) return;
+  if (lane.ready.length >= lane.mostReady()) {
+    lane.more = firstSize;
+    return;
+  }
+  lane.ready.push(row);
+  lane.passed = row.id;
 };
 
 /** The lanes of all enabled webhooks, by webhook. */
@@ -115,6 +143,7 @@ export interface Lanes {
   find(webhookId: number): Lane | undefined;
   target(url: string): Target | undefined;
   targets(): Iterable<Target>;
+  readonly handed: Handed;
   /** Ids of the webhooks that have one. */
   ids(): Iterable<number>;
   /** Brings a webhook's lane into line with its row; what is under way stays under way. Returns the target of a new lane. */
@@ -139,6 +168,8 @@ export const createLanes = ({ limit: ofAll, concurrencyPerTarget, underWay, isWi
   const origins = new Map<string, Origin>();
   /** By webhook. Outlives the lane of one that is disabled while deliveries of it are under way. */
   const openOf = new Map<number, Lane["open"]>();
+  const mostReady = (): number => Math.max(leastRead, Math.min(mostRead, Math.floor(readOfAll / lanes.size)));
+  const handed: Handed = { upTo: 0 };
 
   const originOf = (url: string): Origin => {
     const name = new URL(url).origin;
@@ -169,6 +200,7 @@ export const createLanes = ({ limit: ofAll, concurrencyPerTarget, underWay, isWi
     find: (webhookId) => lanes.get(webhookId),
     target: (url) => targets.get(url),
     targets: () => targets.values(),
+    handed,
     ids: () => lanes.keys(),
     nextDue: (now) => Math.min(Infinity, ...[...lanes.values()].map((lane) => lane.nextDue).filter((due) => due > now)),
     align: (webhookId, row) => {
@@ -185,7 +217,7 @@ export const createLanes = ({ limit: ofAll, concurrencyPerTarget, underWay, isWi
       const open = openOf.get(webhookId) ?? { count: 0, taken: 0 };
       openOf.set(webhookId, open);
       const { mayAt = 0 } = old ?? {};
-      const lane: Lane = { webhook: row, underWay, open, skipped: false, ready: [], more: { passed: 0, size: 4 }, nextDue: 0, mayAt, batchSince: undefined, target, isWithdrawn };
+      const lane: Lane = { webhook: row, underWay, open, skipped: false, ready: [], passed: 0, more: firstSize, handed, nextDue: 0, mayAt, batchSince: undefined, target, isWithdrawn, mostReady };
       target.lanes.set(webhookId, lane);
       lanes.set(webhookId, lane);
       return target;

@@ -1,17 +1,18 @@
 import type { DeliveryRow, WebhookStore } from "../../../types/webhook-store.js";
-import type { Lane, LaneRules, Next, Target, Times } from "./lanes.js";
+import { firstSize, type Lane, type LaneRules, type Next, type Target, type Times } from "./lanes.js";
 
 /** What a target is to be sent next. */
-
-/** First attempts read ahead, at the most: some kilobytes of each webhook. */
-const longestReady = 16;
 
 /** Reads ahead until `count` are ready, if there are so many. */
 const fill = (lane: Lane, store: WebhookStore, count: number): void => {
   while (lane.ready.length < count && lane.more !== undefined) {
-    const { passed, size } = lane.more;
-    const rows = store.waiting(lane.webhook.id, passed, size);
-    lane.more = rows.length < size ? undefined : { passed: rows.at(-1)?.id ?? passed, size: Math.min(longestReady, 2 * size) };
+    const size = lane.more;
+    // Read before the rows: what is written after this is handed over.
+    const lastWritten = store.lastDelivery();
+    const rows = store.waiting(lane.webhook.id, lane.passed, size);
+    const isEnd = rows.length < size;
+    lane.passed = Math.max(lane.passed, rows.at(-1)?.id ?? 0, isEnd ? lastWritten : 0);
+    lane.more = isEnd ? undefined : Math.min(lane.mostReady(), 2 * size);
     // What is under way now may have been delivered when its turn comes.
     lane.ready.push(...rows.filter(({ id, dueAt }) => dueAt === null && !lane.underWay.has(id)));
   }
@@ -82,15 +83,39 @@ const isOvertaken = ({ underWay }: Target): boolean => {
   return false;
 };
 
-/** The earliest first attempt of all the target's lanes. */
-const nextFirst = (target: Target, store: WebhookStore, rules: LaneRules, times: Times): Next | undefined => {
+const idOf = (next: Next | undefined): number => next?.rows[0]?.id ?? Infinity;
+
+/**
+ * A delivery that was read may be committed together with others that are not handed over yet. Lanes that may have one before it read on. Returns whether
+ * there are any.
+ */
+const readBefore = (id: number, { lanes }: Target): boolean => {
+  let found = false;
+  for (const lane of lanes.values()) {
+    const { more, ready, webhook, passed, handed } = lane;
+    const hasEnough = ready.length >= (webhook.batch?.size ?? 1);
+    if (more !== undefined || hasEnough || Math.max(passed, handed.upTo) >= id) continue;
+    lane.more = firstSize;
+    found = true;
+  }
+  return found;
+};
+
+/** The earliest first attempt of all the target's lanes, as far as they know. */
+const earliest = (target: Target, store: WebhookStore, rules: LaneRules, times: Times): Next | undefined => {
   let next: Next | undefined;
   for (const lane of target.lanes.values()) {
     const found = firstOf(lane, store, rules, times);
-    const [id, before] = [found?.rows[0]?.id ?? Infinity, next?.rows[0]?.id ?? Infinity];
-    if (found !== undefined && id < before) next = found;
+    if (idOf(found) < idOf(next)) next = found;
   }
-  return next !== undefined && isOvertaken(target) ? undefined : next;
+  return next;
+};
+
+const nextFirst = (target: Target, store: WebhookStore, rules: LaneRules, times: Times): Next | undefined => {
+  const next = earliest(target, store, rules, times);
+  if (next === undefined || isOvertaken(target)) return undefined;
+  const mayBeLater = target.lanes.size > 1 && rules.ordered && next.lane.webhook.order !== "none" && readBefore(idOf(next), target);
+  return mayBeLater ? earliest(target, store, rules, times) : next;
 };
 
 const nextRetry = (target: Target, store: WebhookStore, { schedule, monotonic }: Times): Next | undefined => {

@@ -21,8 +21,8 @@ export interface EarlierNeeds {
 
 /** What is noted of deliveries that are taken back. */
 export interface TakenBack {
-  /** Their webhooks. */
-  touched: Set<number>;
+  /** The webhooks whose deliveries these are, and others of which earlier deliveries were changed. */
+  changed: Set<number>;
   /** In the transaction that is open or being committed. */
   takenBack: number[];
   /** Those of them that are superseded. */
@@ -53,7 +53,7 @@ export const createEarlier = ({ store, time, mayBeAttempted, isUnderWay, overtak
   const rowsAbout = createRowsAbout(store);
 
   /** A block was reverted, or applied again: what was open about it is attempted no more. Returns whose deliveries that were. */
-  const takeBack = (about: About, blockId: string | undefined, webhookIds: ReadonlySet<number>, { touched, takenBack, superseded }: TakenBack): Set<number> => {
+  const takeBack = (about: About, blockId: string | undefined, webhookIds: ReadonlySet<number>, { changed, takenBack, superseded }: TakenBack): Set<number> => {
     const found = new Set<number>();
     const isReversal = about.event.endsWith(".reverted");
     for (const { messageId, deliveries } of rowsAbout(about, blockId)) {
@@ -72,7 +72,7 @@ export const createEarlier = ({ store, time, mayBeAttempted, isUnderWay, overtak
         store.changeDelivery(row, { ...row, state, hold: null, dueAt: null, finishedAt: time.passed() });
         withdrawn.add(id);
         takenBack.push(id);
-        touched.add(webhookId);
+        changed.add(webhookId);
         found.add(webhookId);
       }
     }

@@ -1,5 +1,5 @@
 import { performance } from "node:perf_hooks";
-import type { About, Message, Recipient, WebhookRow } from "../../../types/webhook-store.js";
+import type { About, DeliveryRow, Message, Recipient, WebhookRow } from "../../../types/webhook-store.js";
 import { cursorText, type FollowEvent } from "../../follow/index.js";
 import { canonicalEvent } from "../../follow/host/known-events.js";
 import { keyOf } from "../deliver/request.js";
@@ -15,25 +15,30 @@ export interface RecorderNeeds extends EarlierNeeds {
   /** Most deliveries of a webhook that are not settled. */
   window: number;
   holding: Holding;
-  /** Told of webhooks of which something was taken back, before that is no longer `withdrawn`: what was read of it before is out of date. */
-  onTakenBack(webhookIds: Iterable<number>): void;
-  /** Is told of messages once they are committed. */
-  onMessage(messageId: number, message: Message, event: FollowEvent): void;
+  /** After each commit: the messages that were written and their deliveries, in this order. */
+  onWritten(written: readonly Written[]): void;
+  /**
+   * After each commit: webhooks whose earlier deliveries were changed, so that what was read of them is out of date. What was taken back is still
+   * `withdrawn` then. After a commit that failed: all that were recorded for, as LMDB may have committed nevertheless.
+   */
+  onChanged(webhookIds: Iterable<number>): void;
   /** Is told of deliveries that are given up. */
   onOutcome?: OnOutcome | undefined;
 }
 
-/** What came of plans. */
-export interface Recorded {
-  /** Webhooks that got something to deliver, or of which something was taken back. */
-  touched: Set<number>;
-  /** Webhooks that have no room for the next event, and where they stopped. */
-  full: Map<number, Place>;
+/** A message of an event, and its deliveries. */
+export interface Written {
+  messageId: number;
+  message: Message;
+  event: FollowEvent;
+  rows: readonly DeliveryRow[];
 }
 
-interface Writing extends Recorded, TakenBack {
-  /** Messages of the transaction that is open or being committed. */
-  written: [messageId: number, message: Message, event: FollowEvent][];
+/** What is noted while plans are written: `full` over all transactions, the rest in the one that is open or being committed. */
+interface Writing extends TakenBack {
+  /** Webhooks that have no room for the next event, and where they stopped. */
+  full: Map<number, Place>;
+  written: Written[];
 }
 
 /** What one transaction knows: nobody else writes meanwhile. */
@@ -56,7 +61,8 @@ export interface PlanPlaces {
 
 /** Writes plans, a few milliseconds at a time: in each transaction the deliveries of some events to some webhooks, and the places of these after them. */
 export interface Recorder {
-  record(plans: readonly Plan[], webhookIds: ReadonlySet<number>, places: PlanPlaces): Promise<Recorded>;
+  /** Resolves to the webhooks that have no room for the next event, and where they stopped. */
+  record(plans: readonly Plan[], webhookIds: ReadonlySet<number>, places: PlanPlaces): Promise<ReadonlyMap<number, Place>>;
 }
 
 /** Milliseconds of writing in one transaction. */
@@ -93,7 +99,7 @@ const createWritePiece = (needs: RecorderNeeds) => {
   const countUnsettled = (webhookId: number): number => openStates.reduce((sum, state) => sum + store.countOf(webhookId, state), 0);
 
   return ({ plan, planned, chunk }: Piece, writing: Writing, { webhooks, isCurrent, unsettled, reached }: Turn): void => {
-    const { touched, full, written } = writing;
+    const { changed, full, written } = writing;
     const { event, index, about } = planned;
     const blockId = event.block?.id;
     const isChange = about !== undefined && about.event === event.event;
@@ -101,7 +107,7 @@ const createWritePiece = (needs: RecorderNeeds) => {
     const isReversal = isChange && event.event.endsWith(".reverted");
     const prior = isReversal ? priorOf(about, blockId, chunk) : undefined;
     const lost = isChange ? takeBack(about, blockId, chunk, writing) : new Set<number>();
-    if (event.block === null) for (const webhookId of holding.look(event, chunk)) touched.add(webhookId);
+    if (event.block === null) for (const webhookId of holding.look(event, chunk)) changed.add(webhookId);
     // What was taken back, or held and dropped, leaves room.
     if (lost.size > 0 || event.block === null) unsettled.clear();
     // Of what is reverted: how many of its transactions were told of when it was applied.
@@ -128,22 +134,29 @@ const createWritePiece = (needs: RecorderNeeds) => {
     }
     if (recipients.length > 0) {
       const message = messageOf(plan, planned);
-      store.append(message, recipients);
-      written.push([store.lastMessage(), message, event]);
+      const rows = store.append(message, recipients);
+      written.push({ messageId: store.lastMessage(), message, event, rows });
     }
     const place = placeWithin(plan, index + 1, transactions);
     // With what was taken back: if the process is killed now, and the chain returns to where they were, they are to look at it again.
     for (const webhookId of lost) if (isCurrent(webhookId) && !full.has(webhookId)) reached.set(webhookId, place);
     for (const { webhookId, last } of recipients) {
-      touched.add(webhookId);
       unsettled.set(webhookId, (unsettled.get(webhookId) ?? 0) + 1);
       reached.set(webhookId, last === true ? placeAfter(plan) : place);
     }
   };
 };
 
+/** After a transaction, committed or not. `changedOf`: webhooks of which what was read is out of date. */
+const beginAnew = ({ changed, written, takenBack, superseded }: Writing, changedOf: ReadonlySet<number>, { withdrawn, onChanged }: RecorderNeeds): void => {
+  if (changedOf.size > 0) onChanged(changedOf);
+  for (const id of takenBack) withdrawn.delete(id);
+  changed.clear();
+  for (const list of [written, takenBack, superseded]) list.length = 0;
+};
+
 export const createRecorder = (needs: RecorderNeeds): Recorder => {
-  const { store, register, withdrawn, onTakenBack, onMessage, onOutcome } = needs;
+  const { store, register, onWritten, onOutcome } = needs;
   const writePiece = createWritePiece(needs);
 
   /** What is to be written, share by share. Most blocks of the past match nothing: they cost no transaction, and the store is asked little about them. */
@@ -187,21 +200,20 @@ export const createRecorder = (needs: RecorderNeeds): Recorder => {
 
   return {
     record: async (plans, webhookIds, places) => {
-      const writing: Writing = { touched: new Set(), full: new Map(), takenBack: [], superseded: [], written: [] };
+      const writing: Writing = { changed: new Set(), full: new Map(), takenBack: [], superseded: [], written: [] };
       const pieces = plans.flatMap((plan) => piecesOf(plan, webhookIds));
       for (let done = 0; done < pieces.length; ) {
+        let isWritten = false;
         try {
           done = await store.transactionSoon(() => writeSome(pieces, done, writing, places), { isLong: true });
+          if (writing.written.length > 0) onWritten(writing.written);
           writing.superseded.forEach(() => onOutcome?.("superseded"));
-          for (const one of writing.written) onMessage(...one);
+          isWritten = true;
         } finally {
-          if (writing.takenBack.length > 0) onTakenBack(writing.touched);
-          writing.superseded.length = 0;
-          writing.written.length = 0;
-          for (const id of writing.takenBack.splice(0)) withdrawn.delete(id);
+          beginAnew(writing, isWritten ? writing.changed : webhookIds, needs);
         }
       }
-      return writing;
+      return writing.full;
     },
   };
 };

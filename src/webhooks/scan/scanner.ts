@@ -23,8 +23,6 @@ export interface ScannerNeeds {
   /** Whether events of an index are taken from the chain: webhooks that ask for no other need no log of the host. */
   keepsChain: boolean;
   window: number;
-  /** Told of webhooks that got something to deliver. */
-  onWork(webhookIds: Iterable<number>): void;
 }
 
 /**
@@ -79,26 +77,20 @@ const decideOne = async ({ register, patterns }: ScannerNeeds, { event }: Planne
 
 /** Takes the webhooks of a seat through the groups that come next. */
 const createTake = (needs: ScannerNeeds, places: Places, life: Life) => {
-  const { register, recorder, onWork } = needs;
+  const { register, recorder } = needs;
   /** Webhooks that wait for the thread that tries patterns, by themselves. */
   const alone = new Set<Promise<void>>();
 
   const write = async (seat: Seat, plans: readonly Plan[], ids: ReadonlySet<number>, end: Place): Promise<void> => {
-    const recording = recorder.record(plans, ids, {
+    const full = await recorder.record(plans, ids, {
       isCurrent: (id) => places.isCurrent(seat, id),
       put: (id, place) => places.put(seat, id, place),
-    });
-    const { touched, full } = await recording.catch((error: unknown) => {
-      // What was to be taken back, and is not, may be sent.
-      onWork(ids);
-      throw error;
     });
     for (const id of ids) {
       const place = full.get(id);
       if (place === undefined) places.move(seat, id, end);
       else places.wait(seat, id, place);
     }
-    if (touched.size > 0) onWork(touched);
   };
 
   /** A webhook whose patterns have to be tried on a long text: the others do not wait for it. */
@@ -112,13 +104,16 @@ const createTake = (needs: ScannerNeeds, places: Places, life: Life) => {
       }
       const last = events.findLast(({ ids }) => ids.length > 0)?.index;
       if (!life.isRunning() || !places.isAt(seat, id, place, true)) return;
-      await write(seat, [{ ...plan, events, last: new Map(last === undefined ? [] : [[id, last]]) }], new Set([id]), placeAfter(plan));
+      await write(seat, [{ ...plan, events, last: new Map(last === undefined ? [] : [[id, last]]) }], new Set([id]), placeAfter(plan)).catch((error: unknown) => {
+        // Perhaps nothing was written: its place is as the store has it.
+        places.reload(id);
+        throw error;
+      });
     })()
-      .catch(life.failed)
+      .then(life.wake, life.failed)
       .finally(() => {
         places.busy(seat, id, false);
         alone.delete(work);
-        life.wake();
       });
     alone.add(work);
   };

@@ -87,13 +87,10 @@ export const createOutboxWriter = (db: WebhookDatabases, tally: Tally, readers: 
 
   const append: WebhookStore["append"] = (message, recipients) => {
     const messageId = tally.add(counters.lastMessage, 1);
-    const written = recipients.map((recipient): DeliveryName => {
-      const row = rowOf(recipient, message, messageId, tally.add(counters.lastDelivery, 1));
-      insert(row);
-      return [row.webhookId, row.id];
-    });
-    messages.add(messageId, message, written);
-    return written.map(([, id]) => id);
+    const rows = recipients.map((recipient) => rowOf(recipient, message, messageId, tally.add(counters.lastDelivery, 1)));
+    rows.forEach(insert);
+    messages.add(messageId, message, rows.map(({ webhookId, id }): DeliveryName => [webhookId, id]));
+    return rows;
   };
 
   const changeDelivery: WebhookStore["changeDelivery"] = (before, after) => {
