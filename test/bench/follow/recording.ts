@@ -5,10 +5,11 @@ import { join } from "node:path";
 import { createStore } from "../../../src/store/state/store.js";
 import type { FullBlock } from "../../../src/chain/blocks/block.js";
 import { blockData, genesis, transferData } from "../../follow/schedule.js";
+import { median } from "../load/statistics.js";
 import type { Row } from "../table/row.js";
 import { openSink } from "../webhooks/sink.js";
 import { createEndlessChain, rules } from "./endless-chain.js";
-import { openChainEngine } from "./engine.js";
+import { openChainEngine, openSendingEngine } from "./engine.js";
 import { watchHolds } from "./holds.js";
 
 const group = "following";
@@ -33,6 +34,27 @@ export const measureRecording = async (): Promise<Row> => {
   await close();
   await sink.close();
   return { group, what: "a block of 150 transactions for 1,000 webhooks (150,000 deliveries): longest hold of the event loop", figure, unit: "ms", against: "limit", peer: 10, ratio: figure / 10, goal: { atMost: 1 }, note: `${work.toFixed(1)} ms of processor time; written in ${(spent / 1_000).toFixed(1)} s, while others are sent` };
+};
+
+/** From a block to the first of many webhooks' requests, and to the last: what is written first need not wait for the rest. */
+export const measureFirst = async (): Promise<Row> => {
+  const [webhooks, transactions, blocks] = [300, 150, 5];
+  const sink = await openSink();
+  const chain = createEndlessChain(transactions, { prepared: 2 + blocks });
+  const { close } = await openSendingEngine(chain, sink, { webhooks, transactions });
+  const [first, last]: [number[], number[]] = [[], []];
+  for (let block = 0; block < blocks; block++) {
+    const begun = performance.now();
+    chain.grow(1);
+    await sink.until(1);
+    first.push(performance.now() - begun);
+    await sink.until(webhooks * transactions - 1);
+    last.push(performance.now() - begun);
+  }
+  await close();
+  await sink.close();
+  const [figure, peer] = [median(first), median(last)];
+  return { group, what: `a block of ${transactions} transactions for ${webhooks} webhooks: until the first request arrives`, figure, unit: "ms", against: "until the last", peer, ratio: figure / peer };
 };
 
 const together = 100;

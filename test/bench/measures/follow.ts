@@ -1,6 +1,6 @@
 import { measureBehind, measureRecord, measureStorage } from "../follow/bounds.js";
 import { measureLists, measurePatterns } from "../follow/deciding.js";
-import { measureBackfill, measureRecording } from "../follow/recording.js";
+import { measureBackfill, measureFirst, measureRecording } from "../follow/recording.js";
 import { measureHangingAfterSlow, measureHangingOrigins, measureHangingPath } from "../follow/hanging.js";
 import { measureSending } from "../follow/sending.js";
 import { measureSteps } from "../follow/steps.js";
@@ -16,6 +16,7 @@ export const measureFollow: Measure = async (run) => {
     lists: measureLists,
     patterns: measurePatterns,
     block: measureRecording,
+    "first request": measureFirst,
     backfill: () => measureBackfill(run.quick ? 10_000 : 100_000),
     "sending 1": () => measureSending(1, rounds),
     "sending 8": () => measureSending(8, rounds),
