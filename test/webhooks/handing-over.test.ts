@@ -1,7 +1,7 @@
 import { stat } from "node:fs";
 import { expect } from "chai";
 import type { WebhookStore } from "../../types/webhook-store.js";
-import type { WebhookDraft } from "../../types/webhooks.js";
+import type { DeliveryDispatch, WebhookDraft } from "../../types/webhooks.js";
 import { createReceiver, type Receiver } from "./receiver.js";
 import { createStage, eventually, type Stage, type StageNeeds } from "./stage.js";
 
@@ -47,14 +47,19 @@ describe("deliveries that are committed, but not yet handed over", () => {
   });
 
   it("are not sent if a client takes the webhook elsewhere, and are counted right", async () => {
-    await open();
+    const begun = new Set<number>();
+    const send: DeliveryDispatch["send"] = ({ body }, here) => {
+      begun.add((JSON.parse(body) as { data: { n: number } }).data.n);
+      return here();
+    };
+    await open({ dispatch: { send } });
     const { id } = hook();
     const { store } = stage.environment;
     const forgotten = new Set<number>();
     for (let n = 1; n <= 60; n++) {
       const taken = new Promise<void>((resolve) => {
         meanwhile = () => {
-          const waits = store.countOf(id, "pending") > 0 && !numbers().includes(n);
+          const waits = store.countOf(id, "pending") > 0 && !begun.has(n);
           stage.engine.patch(id, { from: "tip" });
           if (waits && store.countOf(id, "pending") === 0) forgotten.add(n);
           resolve();
@@ -67,7 +72,7 @@ describe("deliveries that are committed, but not yet handed over", () => {
     emit(61);
     await eventually(() => (numbers().includes(61) ? true : undefined));
     await eventually(() => (store.countOf(id, "pending") === 0 ? true : undefined));
-    expect(forgotten.size).to.be.above(10);
+    expect(forgotten.size).to.be.above(0);
     expect(numbers().filter((n) => forgotten.has(n))).to.deep.equal([]);
   });
 
@@ -79,8 +84,9 @@ describe("deliveries that are committed, but not yet handed over", () => {
       emit(n);
       await receiver.until(2 * n);
     }
-    const webhooks = receiver.received.map(({ headers }) => String(headers["webhook-id"]).split("_")[1]);
-    expect(webhooks).to.deep.equal(Array.from({ length: 60 }, () => ["1", "2"]).flat());
+    // Which of the two comes first may differ: after a change, a webhook may be told of an event in a transaction of its own.
+    const deliveries = [1, 2].flatMap((id) => stage.engine.deliveries(id, undefined, { offset: 0, limit: 100 }).rows).sort((a, b) => a.id - b.id);
+    expect(receiver.received.map(({ headers }) => headers["webhook-id"])).to.deep.equal(deliveries.map(({ messageId }) => messageId));
   });
 
   it("are sent, though the promise of their transaction rejects", async () => {
