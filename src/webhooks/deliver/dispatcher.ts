@@ -1,37 +1,32 @@
 import type { Logger } from "../../../types/node-context.js";
-import type { DeliveryRow, WebhookStore } from "../../../types/webhook-store.js";
+import type { DeliveryRow } from "../../../types/webhook-store.js";
 import { type FullClock, readingsOf } from "../../clock.js";
 import { logFailure } from "../log-failure.js";
-import type { Register } from "../registry/register.js";
 import type { Sender } from "../send/http-sender.js";
 import type { NodeKey } from "../send/signature.js";
-import type { After, Timekeeper } from "../timekeeper.js";
+import type { After } from "../timekeeper.js";
 import { createAttempts } from "./attempt.js";
 import { createLimit, createPlacing, monotonic } from "./concurrency.js";
-import { addWritten, createLanes, type Lane, type LaneRules, type Lanes, lookAgain, type Revisions, type Target, type Times, type UnderWay } from "./lanes.js";
+import { createLanes, type Lane, type LaneRules, type Lanes, type Target, type Times, type UnderWay } from "./lanes.js";
+import { createNotices, type NoticesNeeds } from "./notices.js";
 import type { Payloads } from "./payloads.js";
 import type { RecordNeeds, RecordRules } from "./health.js";
 import { restOf } from "./outcome.js";
 import { createRecords, type Records } from "./records.js";
-import { createTake, createTargetQueue, slowShare, type TargetQueue } from "./take.js";
+import { createTake, createTargetQueue, slowShare } from "./take.js";
 
 export interface DispatcherRules extends LaneRules, RecordRules {
   concurrency: number;
 }
 
-export interface DispatcherNeeds extends Pick<Lane, "isWithdrawn">, Pick<RecordNeeds, "onOutcome"> {
-  store: WebhookStore;
-  register: Register;
+export interface DispatcherNeeds extends Pick<Lane, "isWithdrawn">, Pick<RecordNeeds, "onOutcome">, Pick<NoticesNeeds, "store" | "register" | "time" | "onSettled"> {
   payloads: Payloads;
   sender: Sender;
   clock: FullClock;
-  time: Timekeeper;
   after: After;
   random: () => number;
   logger: Logger;
   nodeKey: NodeKey | undefined;
-  /** Called when deliveries of these webhooks are settled, or the webhooks themselves have changed. */
-  onSettled(webhookIds: ReadonlySet<number>, changed: ReadonlySet<number>): void;
 }
 
 /**
@@ -61,8 +56,6 @@ export interface Dispatcher {
 const lookInterval = 1_000;
 /** Attempts that have ended and are not yet recorded: while there are so many, nothing new is sent. */
 const mostUnrecorded = 1_000;
-/** Milliseconds between two looks for what other processes have changed, at the most, while there is something to send: what was read ahead may be gone. */
-const noticeInterval = 10;
 /** Milliseconds of taking and sending before the event loop gets its turn. */
 const turn = 2;
 
@@ -119,115 +112,6 @@ const createLoop = ({ time, after, logger }: DispatcherNeeds, { pump, look, next
       timer?.cancel();
     },
     forget: () => clearImmediate(soon),
-  };
-};
-
-type ArrivalsNeeds = Pick<NoticesNeeds, "time" | "lanes" | "queue" | "lookAt">;
-
-/** Tells lanes and queue of work that has come, or will. It does not throw: it is called where something else has failed, too. */
-const createArrivals = ({ time, lanes, queue, lookAt }: ArrivalsNeeds) => {
-  const bringWork = (lane: Lane): void => {
-    lookAgain(lane);
-    lane.nextDue = Math.min(lane.nextDue, time.schedule());
-    queue.add(lane.target);
-  };
-
-  const expectRetry = (webhookId: number, dueAt: number): void => {
-    const lane = lanes.find(webhookId);
-    if (lane === undefined) return;
-    lane.nextDue = Math.min(lane.nextDue, dueAt);
-    if (dueAt <= time.schedule()) queue.add(lane.target);
-    else lookAt(dueAt);
-  };
-
-  /** `isInLine`: the lanes know of all that others have written and changed. If they may not, they read these, too. */
-  const addAll = (rows: readonly DeliveryRow[], isInLine: boolean): void => {
-    for (const row of rows) {
-      const lane = row.state === "pending" ? lanes.find(row.webhookId) : undefined;
-      if (lane === undefined) continue;
-      if (isInLine) addWritten(lane, row);
-      else bringWork(lane);
-      queue.add(lane.target);
-    }
-    if (isInLine) lanes.handed.upTo = Math.max(lanes.handed.upTo, rows.at(-1)?.id ?? 0);
-  };
-
-  return { bringWork, expectRetry, addAll };
-};
-
-interface NoticesNeeds extends Pick<DispatcherNeeds, "store" | "register" | "time" | "onSettled"> {
-  lanes: Lanes;
-  queue: TargetQueue;
-  times(): Times;
-  lookAt(at: number): void;
-}
-
-/** Brings lanes and queue into line with the store. */
-const createNotices = (needs: NoticesNeeds) => {
-  const { store, register, lanes, queue, times, onSettled } = needs;
-  const { bringWork, expectRetry, addAll } = createArrivals(needs);
-  let seen: Revisions = { register: -1, work: -1 };
-
-  const noticeWebhooks = (): void => {
-    const revision = store.registerRevision();
-    if (revision === seen.register) return;
-    const changed = seen.register === -1 ? undefined : store.changedSince(seen.register);
-    for (const id of new Set(changed ?? [...lanes.ids(), ...register.ids()])) {
-      const target = lanes.align(id, register.find(id));
-      if (target !== undefined) queue.add(target);
-    }
-    seen = { ...seen, register: revision };
-    onSettled(new Set(), new Set(changed ?? []));
-  };
-
-  const noticeWork = (): void => {
-    const now = times();
-    const revision = store.workRevision();
-    // Any lane may have some of it.
-    const isNew = revision !== seen.work;
-    if (isNew) seen = { ...seen, work: revision };
-    for (const target of lanes.targets()) {
-      for (const lane of target.lanes.values()) {
-        if (isNew) bringWork(lane);
-        else if (lane.nextDue <= now.schedule || lane.batchSince !== undefined || lane.webhook.rate !== null || target.pausedUntil > 0) queue.add(target);
-      }
-    }
-  };
-
-  let noticed = -Infinity;
-
-  /** Two numbers are read, but not for each delivery. */
-  const noticeOthers = (now: number): void => {
-    if (now - noticed < noticeInterval) return;
-    noticed = now;
-    noticeWebhooks();
-    if (store.workRevision() !== seen.work) noticeWork();
-  };
-
-  return {
-    seen: () => seen,
-    noticeOthers,
-    noticeWebhooks,
-    expectRetry,
-    handOver: (rows: readonly DeliveryRow[]): void => {
-      // False where the store cannot be asked, too: the deliveries must not be forgotten because of that.
-      let isInLine = false;
-      try {
-        isInLine = store.workRevision() === seen.work && store.registerRevision() === seen.register;
-      } finally {
-        addAll(rows, isInLine);
-      }
-    },
-    bringWork: (webhookIds: Iterable<number>): void => {
-      for (const id of webhookIds) {
-        const lane = lanes.find(id);
-        if (lane !== undefined) bringWork(lane);
-      }
-    },
-    noticeAll: (): void => {
-      noticeWebhooks();
-      noticeWork();
-    },
   };
 };
 

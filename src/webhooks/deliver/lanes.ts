@@ -127,7 +127,7 @@ export const lookAgain = (lane: Lane): void => {
   lane.more = firstSize;
 };
 
-/** Adds a delivery that has just been written, all before it being known. A lane that has still to read, or has no room, reads it later. */
+/** Adds a delivery that has just been written, after all others that the lane knows of. A lane that has still to read, or has no room, reads it later. */
 export const addWritten = (lane: Lane, row: DeliveryRow): void => {
   if (lane.more !== undefined || row.id <= lane.passed) return;
   if (lane.ready.length >= lane.mostReady()) {

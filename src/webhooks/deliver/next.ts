@@ -51,10 +51,14 @@ const dueRow = (lane: Lane, store: WebhookStore, now: number): DeliveryRow | und
 
 const isPing = (row: DeliveryRow): boolean => row.state === "pending";
 
+/** Whether first attempts of a lane go out in the order of all that its target is sent. */
+const isOrdered = ({ webhook }: Lane, { ordered }: LaneRules): boolean => ordered && webhook.order !== "none";
+
 /** Whether a first attempt of a lane waits for others. */
-const isBehind = ({ webhook, target, open }: Lane, { ordered }: LaneRules): boolean => {
+const isBehind = (lane: Lane, rules: LaneRules): boolean => {
+  const { webhook, target, open } = lane;
   if (webhook.order === "strict" && open.count > 0) return true;
-  return webhook.order !== "none" && ordered && target.firsts > 0;
+  return isOrdered(lane, rules) && target.firsts > 0;
 };
 
 /** In strict order, a delivery that is to be tried again holds up all after it. */
@@ -85,10 +89,7 @@ const isOvertaken = ({ underWay }: Target): boolean => {
 
 const idOf = (next: Next | undefined): number => next?.rows[0]?.id ?? Infinity;
 
-/**
- * A delivery that was read may be committed together with others that are not handed over yet. Lanes that may have one before it read on. Returns whether
- * there are any.
- */
+/** With a delivery that was read, earlier ones may have been committed that are not handed over yet. Has lanes that may have one read on; says whether there are any. */
 const readBefore = (id: number, { lanes }: Target): boolean => {
   let found = false;
   for (const lane of lanes.values()) {
@@ -114,8 +115,7 @@ const earliest = (target: Target, store: WebhookStore, rules: LaneRules, times: 
 const nextFirst = (target: Target, store: WebhookStore, rules: LaneRules, times: Times): Next | undefined => {
   const next = earliest(target, store, rules, times);
   if (next === undefined || isOvertaken(target)) return undefined;
-  const mayBeLater = target.lanes.size > 1 && rules.ordered && next.lane.webhook.order !== "none" && readBefore(idOf(next), target);
-  return mayBeLater ? earliest(target, store, rules, times) : next;
+  return isOrdered(next.lane, rules) && readBefore(idOf(next), target) ? earliest(target, store, rules, times) : next;
 };
 
 const nextRetry = (target: Target, store: WebhookStore, { schedule, monotonic }: Times): Next | undefined => {

@@ -15,7 +15,7 @@ export interface RecorderNeeds extends EarlierNeeds {
   /** Most deliveries of a webhook that are not settled. */
   window: number;
   holding: Holding;
-  /** After each commit: the messages that were written and their deliveries, in this order. */
+  /** After each commit: the messages that it wrote, each with its deliveries, in the order in which they were written. */
   onWritten(written: readonly Written[]): void;
   /**
    * After each commit: webhooks whose earlier deliveries were changed, so that what was read of them is out of date. What was taken back is still
@@ -147,9 +147,9 @@ const createWritePiece = (needs: RecorderNeeds) => {
   };
 };
 
-/** After a transaction, committed or not. `changedOf`: webhooks of which what was read is out of date. */
-const beginAnew = ({ changed, written, takenBack, superseded }: Writing, changedOf: ReadonlySet<number>, { withdrawn, onChanged }: RecorderNeeds): void => {
-  if (changedOf.size > 0) onChanged(changedOf);
+/** After a transaction, committed or not. `outOfDate`: webhooks of which what was read is. */
+const beginAnew = ({ changed, written, takenBack, superseded }: Writing, outOfDate: ReadonlySet<number>, { withdrawn, onChanged }: RecorderNeeds): void => {
+  if (outOfDate.size > 0) onChanged(outOfDate);
   for (const id of takenBack) withdrawn.delete(id);
   changed.clear();
   for (const list of [written, takenBack, superseded]) list.length = 0;
