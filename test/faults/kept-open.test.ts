@@ -1,4 +1,4 @@
-import { closeSync, openSync, readdirSync, readlinkSync } from "node:fs";
+import { closeSync, existsSync, openSync, readdirSync, readlinkSync } from "node:fs";
 import { once } from "node:events";
 import { type AddressInfo, connect } from "node:net";
 import { EventEmitter } from "eventemitter3";
@@ -50,6 +50,25 @@ describe("what fails leaves nothing behind", () => {
     const views = createViews({ environment, rules, openTransaction: counted, tipState: createTipCache(environment) });
     for (let times = 0; times < 20; times++) expect(() => views.ofLastCommit()).to.throw(/damaged/);
     expect(open).to.equal(0);
+  });
+
+  it("a store that is closed has no file open any more by which it tried its disk", async function () {
+    if (!existsSync("/proc/self/fd")) return this.skip();
+    const { store, rules, dataDir } = openTemporaryStore(chain.network);
+    const trials = (): string[] =>
+      readdirSync("/proc/self/fd").map((name) => {
+        try {
+          return readlinkSync(`/proc/self/fd/${name}`);
+        } catch {
+          return "";
+        }
+      }).filter((path) => path.startsWith(dataDir) && path.includes("-trial-"));
+    await store.apply(blocks.slice(0, 5).map(rules.parseBlock));
+    // One of this thread, one of that which commits.
+    expect(trials()).to.have.length(2);
+    expect(readdirSync(dataDir).filter((name) => name.includes("-trial-"))).to.deep.equal([]);
+    await closeStores();
+    await eventually(() => (trials().length === 0 ? true : undefined));
   });
 
   /** Frozen: it is the host's own. */

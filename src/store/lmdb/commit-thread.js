@@ -7,6 +7,7 @@ import { createRequire } from "node:module";
 import { parentPort, workerData } from "node:worker_threads";
 import { changeLists } from "../layout/posting-pieces.js";
 import { transact } from "./transact.js";
+import { leaveFile } from "./write-gate.js";
 
 /** Its build for CommonJS is one file instead of twenty: the thread starts in 40 ms instead of 52. */
 const { open } = /** @type {typeof import("lmdb")} */ (createRequire(import.meta.url)("lmdb"));
@@ -68,6 +69,7 @@ const commit = (shared) => {
 };
 
 parentPort?.on("message", (/** @type {Uint8Array | null} */ log) => {
-  if (log !== null) parentPort?.postMessage(commit(log));
-  else void root.close().then(() => parentPort?.close());
+  if (log !== null) return parentPort?.postMessage(commit(log));
+  leaveFile({ root });
+  void root.close().then(() => parentPort?.close());
 });

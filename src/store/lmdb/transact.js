@@ -1,7 +1,7 @@
 // @ts-check
 import { openSync, readSync, writeSync } from "node:fs";
 import { magic, newestAtFullLength } from "./file/meta-pages.js";
-import { checkWritable, whyUnwritten } from "./write-gate.js";
+import { checkWritable, leaveFile, whyUnwritten } from "./write-gate.js";
 
 /**
  * Write transactions of LMDB, each of which begins where the newest ended.
@@ -162,5 +162,7 @@ export const endWriting = (written) => {
     putRight(written);
   } catch {
     // It is then only known to have been cut off if a page is missing that is used.
+  } finally {
+    leaveFile(written);
   }
 };

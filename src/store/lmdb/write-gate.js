@@ -1,5 +1,5 @@
 // @ts-check
-import { closeSync, openSync, rmSync, statfsSync, statSync, writeSync } from "node:fs";
+import { closeSync, ftruncateSync, openSync, statfsSync, statSync, unlinkSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { threadId } from "node:worker_threads";
 
@@ -49,21 +49,6 @@ const identityOf = (path) => {
   return `${dev} ${ino}`;
 };
 
-/** @param {string} path */
-const tryToWrite = (path) => {
-  const trial = `${path}-trial-${process.pid}-${threadId}`;
-  try {
-    const file = openSync(trial, "w", 0o600);
-    try {
-      if (writeSync(file, trialBytes) < trialBytes.length) throw new WriteRefused("its disk is full");
-    } finally {
-      closeSync(file);
-    }
-  } finally {
-    rmSync(trial, { force: true });
-  }
-};
-
 /** @param {number} bytes */
 const inMegabytes = (bytes) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 
@@ -74,16 +59,67 @@ const checkRoom = (path, bytes) => {
   if (bavail * bsize < needed) throw new WriteRefused(`its disk is full: ${inMegabytes(bavail * bsize)} are free, ${inMegabytes(needed)} are needed`);
 };
 
+/** @param {string} path */
+const openTrial = (path) => {
+  const name = `${path}-trial-${process.pid}-${threadId}`;
+  const file = openSync(name, "w", 0o600);
+  // It goes with whoever has it open, however that ends.
+  unlinkSync(name);
+  return file;
+};
+
+/**
+ * Writes a page as a new one of the file, so that the file system has to find room for it.
+ * @param {number} file
+ */
+const tryToWrite = (file) => {
+  ftruncateSync(file);
+  if (writeSync(file, trialBytes, 0, trialBytes.length, 0) < trialBytes.length) throw new WriteRefused("its disk is full");
+};
+
 /**
  * @typedef {object} Passage
  * @property {string} identity Of the file that was opened.
+ * @property {number | undefined} [trial] An open file beside it, without a name. To make one each time waits for what LMDB has the disk sync.
  */
 
 /** @type {WeakMap<object, Passage>} */
 const passages = new WeakMap();
 
+/** @param {Passage} passage */
+const closeTrial = (passage) => {
+  if (passage.trial !== undefined) closeSync(passage.trial);
+  passage.trial = undefined;
+};
+
 /** Notes which file was opened, so that another one in its place is noticed. @param {{ path: string, root: object }} written */
-export const noteFile = ({ path, root }) => void passages.set(root, { identity: identityOf(path) });
+export const noteFile = ({ path, root }) => {
+  const passage = passages.get(root) ?? { identity: identityOf(path) };
+  passages.set(root, passage);
+  return passage;
+};
+
+/** To be called when nothing more is written. @param {{ root: object }} written */
+export const leaveFile = ({ root }) => {
+  const passage = passages.get(root);
+  if (passage !== undefined) closeTrial(passage);
+  passages.delete(root);
+};
+
+/**
+ * Each time: a file system that failed since the last time would otherwise be found out by LMDB.
+ * @param {string} path
+ * @param {Passage} passage
+ */
+const tryBeside = (path, passage) => {
+  passage.trial ??= openTrial(path);
+  try {
+    tryToWrite(passage.trial);
+  } catch (error) {
+    closeTrial(passage);
+    throw error;
+  }
+};
 
 /**
  * To be called before a transaction that writes.
@@ -92,14 +128,12 @@ export const noteFile = ({ path, root }) => void passages.set(root, { identity: 
  * @throws WriteRefused
  */
 export const checkWritable = (written, bytes = 0) => {
-  const { path, root } = written;
+  const { path } = written;
   try {
-    if (!passages.has(root)) noteFile(written);
-    const passage = /** @type {Passage} */ (passages.get(root));
+    const passage = noteFile(written);
     if (identityOf(path) !== passage.identity) throw new WriteRefused("another file is in its place");
     checkRoom(path, bytes);
-    // Each time: a file system that failed since the last time would otherwise be found out by LMDB.
-    tryToWrite(path);
+    tryBeside(path, passage);
   } catch (error) {
     throw error instanceof WriteRefused ? error : refusedBy(error);
   }
