@@ -237,6 +237,7 @@ describe("A replica", function () {
     // A node that is away may have any block.
     await node.stop();
     replica.clock.pass(5_001);
+    await until("word that the node is away", async () => (await replica.ready()).problem === "node unreachable");
     await expectAll({ ...unknown, [`${feed}9999-1`]: notYet, [`${feed}9999`]: notYet, "blocks?at=9999": notYet, [`${feed}${cursorAt(260)}`]: notYet });
     held.of = (line) => line;
     await node.restart();
