@@ -208,7 +208,9 @@ export interface WebhookStore {
   /** Does not count as a change of the register. */
   progress(id: number): Progress;
   putProgress(id: number, progress: Progress): void;
-  /** Removes what is not settled of a webhook at once, and leaves its other deliveries to `trim`. */
+  /** Removes what is not settled of a webhook. */
+  dropOpen(webhookId: number): void;
+  /** The same, and leaves its other deliveries to `trim`. */
   forgetDeliveries(webhookId: number): void;
 
   /** Undefined for one that is past its time. */

@@ -126,7 +126,7 @@ export interface WebhookSecret {
  * - pending    the first attempt is still to come
  * - retrying   an attempt is due at `dueAt`: the last one failed, or a redelivery was requested
  * - delivered  the target answered 2xx
- * - dead       the schedule is exhausted, or the target answered 410; kept for redelivery
+ * - dead       the schedule is exhausted; kept for redelivery
  * - held       waiting for confirmations, where the host keeps the chain and offers no changes of it
  * - dropped    its block was reverted before the first attempt
  * - superseded its block was reverted after an attempt that failed (of a reversal: was applied again); it is attempted no more

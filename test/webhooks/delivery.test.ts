@@ -260,11 +260,11 @@ describe("delivery", () => {
       receiver.answer = (_request, response) => response.writeHead(410).end();
       const { id } = hook("/secret?key=1");
       emit(3);
-      await stage.reaches(id, 1, "dead");
+      await eventually(() => (stage.engine.get(id).enabled ? undefined : true));
       expect(stage.engine.get(id)).to.include({ enabled: false, disabledBecause: "gone", failingSince: stage.clock.now() });
       expect(receiver.received).to.have.length(1);
-      // Those that wait are found again from the cursor.
-      expect(stage.engine.deliveries(id, "pending", everything).total).to.equal(0);
+      // What was answered so and what waits are found again from the cursor.
+      for (const state of ["pending", "retrying", "dead"] as const) expect(stage.engine.deliveries(id, state, everything).total).to.equal(0);
       const told = await eventually(() => stage.lines.find((line) => line.includes("disabled")));
       expect(told).to.equal(`warn webhook 1 to ${receiver.url} is disabled: the target answered 410`);
       expect(stage.lines.join("\n")).not.to.include("secret");
@@ -272,7 +272,23 @@ describe("delivery", () => {
       receiver.answer = (_request, response) => response.end();
       stage.engine.replace(id, { event: "peer.added", target: receiver.url });
       expect(stage.engine.get(id)).to.include({ enabled: true, disabledBecause: null, failingSince: null });
-      expect(numbers(await receiver.until(3))).to.deep.equal([1, 2, 3]);
+      const all = await receiver.until(4);
+      expect(numbers(all)).to.deep.equal([1, 1, 2, 3]);
+      expect(new Set(all.map(({ headers }) => headers["webhook-id"])).size, "under the same name").to.equal(3);
+    });
+
+    it("keep their records where a client moves the webhook, which forgets only what was open", async () => {
+      await open({ schedule: [] });
+      receiver.answer = ({ json }, response) => void ((json.data as { n: number }).n === 3 || response.writeHead((json.data as { n: number }).n === 1 ? 500 : 200).end());
+      const { id } = hook();
+      emit(3);
+      await stage.reaches(id, 1, "dead");
+      await stage.reaches(id, 2, "delivered");
+      await receiver.until(3);
+      stage.engine.patch(id, { from: "tip" });
+      // In the background, records would be removed.
+      stage.clock.advance(1_000);
+      expect(stage.engine.deliveries(id, undefined, everything).rows.map(({ id: delivery, state }) => [delivery, state])).to.deep.equal([[2, "delivered"], [1, "dead"]]);
     });
 
     it("or a client that disables the webhook while its next events are about to be written leave nothing of them", async () => {

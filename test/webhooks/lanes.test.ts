@@ -12,7 +12,7 @@ describe("the lanes of webhooks", () => {
   const limit = createLimit(100, 1_000);
   const underWay = new Map<number, number>();
   const pauseOf = (url: string) => (url === elsewhere ? { pausedUntil: 500, lastPause: 100 } : { pausedUntil: 0, lastPause: 0 });
-  const create = () => createLanes({ ordered: true, limit, concurrencyPerTarget: 8, underWay, isWithdrawn: (id) => id === 13, pauseOf });
+  const create = () => createLanes({ ordered: true, limit, concurrencyPerTarget: 8, window: 1_000, underWay, isWithdrawn: (id) => id === 13, pauseOf });
 
   it("are those of enabled webhooks, each with all that it needs to begin with", () => {
     const lanes = create();

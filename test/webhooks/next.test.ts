@@ -8,6 +8,7 @@ import { webhookRow } from "./webhook-row.js";
 
 const [one, other] = ["http://a.example/1", "http://a.example/2"];
 const now = { schedule: 10_000, monotonic: 500 };
+const rules = { ordered: true, concurrencyPerTarget: 8, window: 1_000 };
 
 describe("what a target is sent next", () => {
   const storeNow = useWebhookStore();
@@ -19,7 +20,7 @@ describe("what a target is sent next", () => {
   beforeEach(() => {
     underWay = new Map<number, number>();
     withdrawn = new Set();
-    lanes = createLanes({ ordered: true, limit, concurrencyPerTarget: 8, underWay, isWithdrawn: (id) => withdrawn.has(id), pauseOf: () => ({ pausedUntil: 0, lastPause: 0 }) });
+    lanes = createLanes({ ...rules, limit, underWay, isWithdrawn: (id) => withdrawn.has(id), pauseOf: () => ({ pausedUntil: 0, lastPause: 0 }) });
   });
 
   /** Makes a webhook; they are numbered from 1. */
@@ -44,7 +45,7 @@ describe("what a target is sent next", () => {
   const retry = (webhookId: number, id: number, dueAt: number, batch?: string): void => change(webhookId, id, { state: "retrying", dueAt, failures: 1, ...(batch === undefined ? {} : { batch }) });
   const target = (url = one): Target => lanes.target(url) ?? expect.fail();
   const next = (times = now, { ordered = true, url = one } = {}): string | undefined => {
-    const found = nextOf(target(url), storeNow(), { ordered, concurrencyPerTarget: 8 }, times);
+    const found = nextOf(target(url), storeNow(), { ...rules, ordered }, times);
     return found && `${found.kind} ${found.lane.webhook.id}: ${found.rows.map(({ id }) => id).join(" ")}`;
   };
   /** As if an attempt had taken them. */
@@ -229,6 +230,14 @@ describe("what a target is sent next", () => {
     retry(1, 1, 8_000);
     lane.nextDue = 0;
     expect(next()).to.equal("retry 1: 1");
+  });
+
+  it("is a batch that is as large as a window allows, which cannot become larger", () => {
+    addWebhook({ batch: { size: 3, wait: 100 } });
+    append([1]);
+    append([1]);
+    const found = nextOf(target(), storeNow(), { ...rules, window: 2 }, now);
+    expect(found?.rows.map(({ id }) => id)).to.deep.equal([1, 2]);
   });
 
   it("is a batch when it is full, or has waited for long enough", () => {

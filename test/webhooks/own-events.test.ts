@@ -75,16 +75,44 @@ describe("events about webhooks themselves", () => {
     const gone = hook("/gone", { events: ["peer.added", "webhook.*"] });
     answers.set("/gone", 410);
     stage.events.emit("peer.added", {});
-    await stage.count(asked.id, "delivered", 2);
-    expect(told()).to.deep.equal([
-      ["delivery.dead", { webhook: gone.id, delivery: 1, event: "peer.added", reason: "The target answered 410." }],
-      ["webhook.disabled", { webhook: gone.id, reason: "the target answered 410" }],
-    ]);
+    await stage.count(asked.id, "delivered", 1);
+    // Its delivery is not dead: it is sent once the webhook is enabled.
+    expect(told()).to.deep.equal([["webhook.disabled", { webhook: gone.id, reason: "the target answered 410" }]]);
     answers.clear();
     stage.engine.patch(gone.id, { enabled: true });
-    await stage.count(asked.id, "delivered", 3);
-    await stage.count(gone.id, "delivered", 1);
-    expect(told("/gone").map(([event]) => event)).to.deep.equal(["peer.added", "webhook.enabled"]);
+    await stage.count(asked.id, "delivered", 2);
+    await stage.count(gone.id, "delivered", 2);
+    expect(told("/gone").map(([event]) => event)).to.have.members(["peer.added", "peer.added", "webhook.enabled"]);
+  });
+
+  it("tell others of a webhook that a client disables, and enables", async () => {
+    await open();
+    const asked = operator();
+    const { id } = hook("/other", { event: "webhook.disabled" });
+    for (const changes of [{ enabled: false }, { description: "still off" }, { enabled: true }]) stage.engine.patch(id, changes);
+    await stage.count(asked.id, "delivered", 2);
+    expect(told()).to.deep.equal([
+      ["webhook.disabled", { webhook: id, reason: "a client disabled it" }],
+      ["webhook.enabled", { webhook: id, reason: "a client enabled it" }],
+    ]);
+    expect(told("/other")).to.deep.equal([]);
+  });
+
+  it("are not put off by a client that changes something else of a webhook that fails", async () => {
+    await open({ disableAfter: 5 * day, schedule: [5 * day - 1, 1] });
+    const failing = hook("/failing");
+    await fail(failing, "/failing");
+    const { failingSince } = stage.engine.get(failing.id);
+    expect(failingSince).to.equal(stage.clock.now());
+    stage.clock.advance(5 * day - 1);
+    await stage.attempted(failing.id, 1, 2);
+    expect(stage.engine.patch(failing.id, { description: "of the ledger" })).to.include({ failingSince, enabled: true });
+    stage.clock.advance(1);
+    await stage.attempted(failing.id, 1, 3);
+    expect(stage.engine.get(failing.id)).to.include({ enabled: false, disabledBecause: "failing" });
+    for (const changes of [{ enabled: true }, { target: `${receiver.url}/elsewhere` }]) {
+      expect(stage.engine.patch(failing.id, changes).failingSince).to.equal(null);
+    }
   });
 
   it("tell of a delivery that is given up, with its event and the reason; only of those that match the conditions", async () => {

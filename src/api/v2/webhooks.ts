@@ -271,7 +271,7 @@ export const webhookRoutes: Route<WebhookScope>[] = [
     ...common,
     method: "POST",
     path: "/webhooks/{id}/deliveries/{deliveryId}/redeliver",
-    summary: "Resends a delivery, with the whole retry schedule ahead of it.",
+    summary: "Resends a delivery, with the whole retry schedule ahead of it. One that tells of a block that was reverted since is refused: it would be the receiver's last word.",
     params: deliveryParams,
     status: 202,
     errors: [404, 501],

@@ -137,30 +137,41 @@ const notesPart = (db: WebhookDatabases, { writing }: Transactions): NotesPart =
 
 type DeliveriesPart = Omit<WebhookStore, keyof RegisterPart | keyof NotesPart | "instance" | "transaction" | "transactionSoon">;
 
-const deliveriesPart = (db: WebhookDatabases, sheets: SheetReader, reader: ReturnType<typeof createOutboxReader>, { writing, transaction, count }: Transactions): DeliveriesPart => ({
-  ...reader,
-  forgetDeliveries: (webhookId) => {
-    const { outbox, tally } = writing();
+const createDropOpen =
+  ({ deliveryIds, delivery }: ReturnType<typeof createOutboxReader>, { writing }: Transactions) =>
+  (webhookId: number): void => {
+    const { outbox } = writing();
     for (const state of unsettled) {
-      for (const id of reader.deliveryIds(webhookId, state, 0, Number.MAX_SAFE_INTEGER)) {
-        const row = reader.delivery(webhookId, id);
+      for (const id of deliveryIds(webhookId, state, 0, Number.MAX_SAFE_INTEGER)) {
+        const row = delivery(webhookId, id);
         if (row !== undefined) outbox.removeDelivery(row);
       }
     }
-    db.removed.putSync(webhookId, tally.get(counters.lastDelivery));
-  },
-  lastDelivery: () => readNumber(db, counters.lastDelivery),
-  lastMessage: () => count(counters.lastMessage),
-  append: (message, recipients) => writing().outbox.append(message, recipients),
-  hasAbout: (event) => count(counters.about(event)) > 0,
-  supersede: (messageId) => writing().outbox.supersede(messageId),
-  isSuperseded: (messageId) => count(counters.superseded(messageId)) > 0,
-  changeDelivery: (before, after) => writing().outbox.changeDelivery(before, after),
-  trim: (before, limit) => {
-    if (!canBeTrimmed(before, { db, sheets })) return 0;
-    return transaction(() => trimDeliveries({ ...writing(), delivery: reader.delivery }, before, limit, { db, sheets }));
-  },
-});
+  };
+
+const deliveriesPart = (db: WebhookDatabases, sheets: SheetReader, reader: ReturnType<typeof createOutboxReader>, transactions: Transactions): DeliveriesPart => {
+  const { writing, transaction, count } = transactions;
+  const dropOpen = createDropOpen(reader, transactions);
+  return {
+    ...reader,
+    dropOpen,
+    forgetDeliveries: (webhookId) => {
+      dropOpen(webhookId);
+      db.removed.putSync(webhookId, writing().tally.get(counters.lastDelivery));
+    },
+    lastDelivery: () => readNumber(db, counters.lastDelivery),
+    lastMessage: () => count(counters.lastMessage),
+    append: (message, recipients) => writing().outbox.append(message, recipients),
+    hasAbout: (event) => count(counters.about(event)) > 0,
+    supersede: (messageId) => writing().outbox.supersede(messageId),
+    isSuperseded: (messageId) => count(counters.superseded(messageId)) > 0,
+    changeDelivery: (before, after) => writing().outbox.changeDelivery(before, after),
+    trim: (before, limit) => {
+      if (!canBeTrimmed(before, { db, sheets })) return 0;
+      return transaction(() => trimDeliveries({ ...writing(), delivery: reader.delivery }, before, limit, { db, sheets }));
+    },
+  };
+};
 
 /**
  * The webhook store in an open LMDB environment, beside whatever else that keeps: what is written while a transaction of that

@@ -107,6 +107,8 @@ export interface Revisions {
 export interface LaneRules {
   ordered: boolean;
   concurrencyPerTarget: number;
+  /** Deliveries of one webhook that may be open. */
+  window: number;
 }
 
 export interface Times {

@@ -68,13 +68,17 @@ const isHeldUp = ({ webhook }: Lane, store: WebhookStore, id: number): boolean =
   return retrying !== undefined && retrying < id;
 };
 
+/** Deliveries that are sent as one. No more than may be open can come together. */
+const sizeOf = ({ batch }: Lane["webhook"], { window }: LaneRules): number => Math.min(batch?.size ?? 1, window);
+
 const firstOf = (lane: Lane, store: WebhookStore, rules: LaneRules, { schedule, monotonic }: Times): Next | undefined => {
   if (isBehind(lane, rules) || lane.mayAt > monotonic) return undefined;
   const { batch } = lane.webhook;
-  const rows = readyRows(lane, store, batch?.size ?? 1);
+  const size = sizeOf(lane.webhook, rules);
+  const rows = readyRows(lane, store, size);
   const [head] = rows;
   if (head === undefined || isHeldUp(lane, store, head.id)) return undefined;
-  if (batch !== null && rows.length < batch.size) {
+  if (batch !== null && rows.length < size) {
     lane.batchSince ??= schedule;
     if (schedule - lane.batchSince < batch.wait) return undefined;
   }
@@ -90,11 +94,11 @@ const isOvertaken = ({ underWay }: Target): boolean => {
 const idOf = (next: Next | undefined): number => next?.rows[0]?.id ?? Infinity;
 
 /** With a delivery that was read, earlier ones may have been committed that are not handed over yet. Has lanes that may have one read on; says whether there are any. */
-const readBefore = (id: number, { lanes }: Target): boolean => {
+const readBefore = (id: number, { lanes }: Target, rules: LaneRules): boolean => {
   let found = false;
   for (const lane of lanes.values()) {
     const { more, ready, webhook, passed, handed } = lane;
-    const hasEnough = ready.length >= (webhook.batch?.size ?? 1);
+    const hasEnough = ready.length >= sizeOf(webhook, rules);
     if (more !== undefined || hasEnough || Math.max(passed, handed.upTo) >= id) continue;
     lane.more = firstSize;
     found = true;
@@ -115,7 +119,7 @@ const earliest = (target: Target, store: WebhookStore, rules: LaneRules, times: 
 const nextFirst = (target: Target, store: WebhookStore, rules: LaneRules, times: Times): Next | undefined => {
   const next = earliest(target, store, rules, times);
   if (next === undefined || isOvertaken(target)) return undefined;
-  return isOrdered(next.lane, rules) && readBefore(idOf(next), target) ? earliest(target, store, rules, times) : next;
+  return isOrdered(next.lane, rules) && readBefore(idOf(next), target, rules) ? earliest(target, store, rules, times) : next;
 };
 
 const nextRetry = (target: Target, store: WebhookStore, { schedule, monotonic }: Times): Next | undefined => {

@@ -7,7 +7,7 @@ import { isPromised } from "../../async/maybe-promise.js";
 import { inputError, PorticoError } from "../../errors.js";
 import { cursorText, type Follow, parseCursors } from "../../follow/index.js";
 import { announce, rewind } from "../deliver/health.js";
-import { isNotReady, optionsOf } from "../scan/locate.js";
+import { isNotReady, optionsOf, wantsChainEvents } from "../scan/locate.js";
 import { createToken, type NodeKey, publicKeyText, secretOf } from "../send/signature.js";
 import type { Timekeeper } from "../timekeeper.js";
 import { checkDraft, type DraftRules, tidyConditions } from "./draft.js";
@@ -146,16 +146,15 @@ const createChanging = (needs: ServiceNeeds) => {
     // What has moved on without a match has been looked at by the conditions as they were.
     keepPlace(after.id);
     if (before.enabled && !after.enabled) rewind(store, after.id);
-    const kept = store.progress(after.id);
-    const progress = { ...kept, failingSince: null, failingFrom: undefined, warned: undefined, epoch: (kept.epoch ?? 0) + 1 };
-    if (from === undefined) store.putProgress(after.id, progress);
-    else {
-      store.forgetDeliveries(after.id);
-      store.putProgress(after.id, { failingSince: null, epoch: progress.epoch, ...beginning(needs, after, from) });
-    }
+    const { failingSince, failingFrom, warned, epoch = 0, ...place } = store.progress(after.id);
+    // Whoever changes something else says nothing about whether it works.
+    const health = before.enabled && before.target === after.target ? { failingSince, failingFrom, warned } : { failingSince: null };
+    if (from !== undefined) store.dropOpen(after.id);
+    store.putProgress(after.id, { ...(from === undefined ? place : beginning(needs, after, from)), ...health, epoch: epoch + 1 });
     store.putWebhook(after);
-    if (before.enabled || !after.enabled) return;
-    if (announce(store, register, clock.now(), { event: "webhook.enabled", data: { webhook: after.id, reason: "a client enabled it" } }, after).length > 0) store.announceWork();
+    if (before.enabled === after.enabled) return;
+    const [event, reason] = after.enabled ? (["webhook.enabled", "a client enabled it"] as const) : (["webhook.disabled", "a client disabled it"] as const);
+    if (announce(store, register, clock.now(), { event, data: { webhook: after.id, reason } }, after).length > 0) store.announceWork();
   };
 
   return {
@@ -179,6 +178,7 @@ const prepareReplay = ({ store, follow, keepsChain }: ServiceNeeds, id: number, 
   const { enabled, events, confirmations } = webhookRow(store, id);
   if (!keepsChain) throw new PorticoError("NOT_SUPPORTED", "Not supported by this node: its host offers no blocks of the past.");
   if (!enabled) throw inputError("params", "id", "must be an enabled webhook");
+  if (!wantsChainEvents({ events })) throw inputError("params", "id", "must be a webhook of events that follow from the chain: the host's own are not sent again");
   if (from < 1 || from > to) throw inputError("payload", "from", "must be a height of 1 or more, not above \"to\"");
   const tip = atOnce(() => follow.tip(optionsOf({ events, confirmations }, keepsChain)));
   if (tip === undefined) throw new PorticoError("NOT_READY");

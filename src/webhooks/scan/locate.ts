@@ -3,6 +3,7 @@ import type { Progress, WebhookRow, WebhookStore } from "../../../types/webhook-
 import { messageOf, PorticoError } from "../../errors.js";
 import { derivedEvents } from "../../follow/derive.js";
 import { type Cursor, cursorText, type Follow, type ReadOptions } from "../../follow/index.js";
+import { namesEvent } from "../conditions/conditions.js";
 
 export interface LocateNeeds {
   store: WebhookStore;
@@ -13,6 +14,9 @@ export interface LocateNeeds {
 
 /** Whether a webhook may be told of events that only the host emits. */
 const wantsHostEvents = ({ events }: Pick<WebhookRow, "events">): boolean => events.some((name) => !derivedEvents.includes(name) && !/^(?:webhook|delivery)\./.test(name));
+
+/** Whether a webhook may be told of events that follow from the chain. */
+export const wantsChainEvents = ({ events }: Pick<WebhookRow, "events">): boolean => derivedEvents.some((event) => namesEvent(events, event));
 
 /** How the chain is read for a webhook. */
 export const optionsOf = (webhook: Pick<WebhookRow, "events" | "confirmations">, keepsChain: boolean): ReadOptions =>
