@@ -77,7 +77,7 @@ export const startWholeNode = async (): Promise<WholeNode> => {
   const { port } = (await plugin.listen(0)).address() as AddressInfo;
   await plugin.settled();
   const webhooks = plugin.webhooks!;
-  const webhook = (): number => webhooks.create({ event: "peer.added", target: receiver.url }).id;
+  const webhook = (): number => webhooks.create({ events: ["peer.added", "round.created"], target: receiver.url }).id;
   const id = webhook();
   const { id: delivery } = webhooks.ping(id);
   await eventually(() => (webhooks.delivery(id, delivery).state === "delivered" ? true : undefined));
