@@ -74,6 +74,10 @@ const createWork = (senders: ReturnType<typeof createSenders>, concurrency: numb
     return found;
   };
 
+  const sendResults = (): void => {
+    for (const results of telling?.bySubject.values() ?? []) results.sendAll();
+  };
+
   const take = async (message: JsMsg, via: NatsConnection): Promise<void> => {
     const bundle = bundleIn(message.string());
     // Past their deadline, its requests have been given to another, or sent by the node.
@@ -93,10 +97,11 @@ const createWork = (senders: ReturnType<typeof createSenders>, concurrency: numb
   return {
     take,
     sent: () => sent,
+    sendResults,
     /** Resolves when nothing is under way and all results are on their way. */
     ended: async (): Promise<void> => {
       await slots.ended();
-      for (const results of telling?.bySubject.values() ?? []) results.sendAll();
+      sendResults();
     },
   };
 };
@@ -145,9 +150,10 @@ export const startDeliveryWorker = (options: NatsOptions, given: DeliveryWorkerO
       clearInterval(signs);
       await link.stop(async (connection) => {
         messages?.stop();
-        await work.ended();
-        // After the answers: what is not answered by then, the node gives to others, or sends itself.
+        // Before the answers are there: what it has not begun, the node gives to others, or sends itself.
+        work.sendResults();
         sign(connection, true);
+        await work.ended();
         await connection?.drain().catch(() => undefined);
       });
       await senders.close();

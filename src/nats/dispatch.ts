@@ -42,6 +42,8 @@ interface Asked {
 /** A bundle of which something has no answer yet. */
 interface Waiting {
   id: string;
+  /** Whether a worker has said that it has it. */
+  isBegun: boolean;
   requests: readonly Asked[];
   left: number;
   timer: NodeJS.Timeout;
@@ -113,7 +115,7 @@ const createBundles = ({ timeout }: Limits) => {
     openAmong: (requests: readonly Asked[]) => requests.filter((asked) => open.has(asked)),
     /** Waits for what comes of a bundle, which gets a name. */
     begin: (requests: readonly Asked[]): string => {
-      const waiting: Waiting = { id: String(++last), requests, left: requests.length, timer: waitFor(requests, queueTime) };
+      const waiting: Waiting = { id: String(++last), isBegun: false, requests, left: requests.length, timer: waitFor(requests, queueTime) };
       bundles.set(waiting.id, waiting);
       for (const asked of requests) asked.waiting = waiting;
       return waiting.id;
@@ -123,25 +125,28 @@ const createBundles = ({ timeout }: Limits) => {
       if (waiting === undefined) return;
       if (at !== undefined) return waiting.requests[at]?.end(answer);
       clearTimeout(waiting.timer);
+      waiting.isBegun = true;
       waiting.timer = waitFor(waiting.requests, timeout);
     },
     giveUp,
     giveUpAll: () => giveUp(open),
+    /** A worker that leaves ends what it has begun. */
+    giveUpRest: () => giveUp([...open].filter(({ waiting }) => waiting?.isBegun !== true)),
   };
 };
 
-/** Workers that have given a sign lately. */
-const createWorkers = (noneLeft: () => void) => {
+/** Workers that have given a sign lately. `noneLeft` is told whether the last one has said that it leaves. */
+const createWorkers = (noneLeft: (said: boolean) => void) => {
   const signs = new Map<string, NodeJS.Timeout>();
-  const gone = (worker: string): void => {
+  const gone = (worker: string, said = false): void => {
     clearTimeout(signs.get(worker));
-    if (signs.delete(worker) && signs.size === 0) noneLeft();
+    if (signs.delete(worker) && signs.size === 0) noneLeft(said);
   };
   return {
     count: () => signs.size,
     onSign: ({ worker, leaves }: WorkerSign): void => {
       clearTimeout(signs.get(worker));
-      if (leaves) gone(worker);
+      if (leaves) gone(worker, true);
       else signs.set(worker, setTimeout(() => gone(worker), goneAfter).unref());
     },
     clear: (): void => {
@@ -204,7 +209,7 @@ export const natsDispatch = (options: NatsOptions, { timeout = 15_000, responseL
   const results = queue.results(randomUUID());
   const counts = { answered: 0, repeated: 0, here: 0 };
   const bundles = createBundles(limits);
-  const workers = createWorkers(bundles.giveUpAll);
+  const workers = createWorkers((said) => (said ? bundles.giveUpRest() : bundles.giveUpAll()));
   let open: Queue | undefined;
 
   const link = keepLink(options, {

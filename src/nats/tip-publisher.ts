@@ -1,4 +1,5 @@
 import { jetstream, jetstreamManager, type JetStreamManager, RetentionPolicy, StorageType, DiscardPolicy } from "@nats-io/jetstream";
+import type { NatsConnection } from "@nats-io/transport-node";
 import type { Logger } from "../../types/node-context.js";
 import { messageOf } from "../errors.js";
 import { parseChange } from "../replica/change-line.js";
@@ -38,6 +39,9 @@ const fitting = (line: string, most: number): string => {
   return JSON.stringify({ ...change, block: { ...change.block, transactions: [] } });
 };
 
+/** What a publisher is refused with whose message is not the next one. */
+const isOvertaken = (error: unknown): boolean => /wrong last sequence/i.test(messageOf(error));
+
 const isMissing = (error: unknown): boolean => /not found|no message/i.test(messageOf(error));
 
 /** Makes the stream where there is none: a server that lost it begins again. */
@@ -62,24 +66,34 @@ export const startTipPublisher = (options: NatsOptions, { url, nethash, logger }
   const client = createNodeClient(url);
   const stream = streamOf(options, nethash);
   let published = 0;
+  let isAlone = true;
+
+  /** The stream has it from another: it is read where that has come to. */
+  const stepBack = (error: unknown): void => {
+    if (!isOvertaken(error)) throw error;
+    if (isAlone) logger.info("another node, or a replica, publishes changes to the same stream of NATS");
+    isAlone = false;
+  };
+
+  const publishAll = async (connection: NatsConnection, working: () => void, signal: AbortSignal): Promise<void> => {
+    const place = await ensureStream(await jetstreamManager(connection), stream);
+    const js = jetstream(connection);
+    const most = connection.info?.max_payload ?? 1_048_576;
+    const after = place.cursor === undefined ? "tip" : `${place.cursor},tip`;
+    for await (const line of client.lines(`/v2/changes?follow=true&times=true&after=${encodeURIComponent(after)}`, { signal })) {
+      const { seq } = await js.publish(stream.subject, fitting(line, most), { expect: { lastSequence: place.sequence } });
+      place.sequence = seq;
+      published++;
+      working();
+    }
+  };
 
   const link = keepLink(options, {
     name: "portico node",
     retryDelay: 250,
     logger,
     says: { fails: "changes are not published to NATS, replicas ask the node", works: "changes are published to NATS again" },
-    work: async (connection, working, signal) => {
-      const place = await ensureStream(await jetstreamManager(connection), stream);
-      const js = jetstream(connection);
-      const most = connection.info?.max_payload ?? 1_048_576;
-      const after = place.cursor === undefined ? "tip" : `${place.cursor},tip`;
-      for await (const line of client.lines(`/v2/changes?follow=true&times=true&after=${encodeURIComponent(after)}`, { signal })) {
-        const { seq } = await js.publish(stream.subject, fitting(line, most), { expect: { lastSequence: place.sequence } });
-        place.sequence = seq;
-        published++;
-        working();
-      }
-    },
+    work: (connection, working, signal) => publishAll(connection, working, signal).catch(stepBack),
   });
 
   return {

@@ -33,14 +33,14 @@ const retryDelay = 100;
 const tolerated = 1_000;
 const lookInterval = 100;
 
-/** Hands over one line of changes. */
+/** Hands over one line of changes. Only what the node itself has sent says that it is there, and where: others may publish, too. */
 const createTake = ({ watch, told, emit }: ChangeFeedNeeds) => {
   let unwritten = 0;
-  return async (line: string, { settled }: FollowingChain): Promise<void> => {
+  return async (line: string, { settled }: FollowingChain, isOfNode: boolean): Promise<void> => {
     const change = parseChange(line);
     const { kind, block } = change;
     const known = watch.tip() ?? 0;
-    watch.heard(kind === "applied" ? Math.max(known, block.height) : Math.min(known, block.height - 1));
+    if (isOfNode) watch.heard(kind === "applied" ? Math.max(known, block.height) : Math.min(known, block.height - 1));
     told.put(change);
     emit(`block.${kind}`, block);
     if (++unwritten < mostUnwritten) return;
@@ -70,7 +70,7 @@ export const createChangeFeed = (needs: ChangeFeedNeeds): ChangeFeed => {
   const stream = async (chain: FollowingChain, signal: AbortSignal): Promise<void> => {
     const own = chain.tip();
     const after = own === undefined ? "genesis" : `${own.height}-${own.id},tip`;
-    for await (const line of client.lines(`/v2/changes?follow=true&times=true&after=${encodeURIComponent(after)}`, { signal })) await take(line, chain);
+    for await (const line of client.lines(`/v2/changes?follow=true&times=true&after=${encodeURIComponent(after)}`, { signal })) await take(line, chain, true);
   };
 
   const streamUntilBrought = async (chain: FollowingChain, signal: AbortSignal): Promise<void> => {
@@ -112,7 +112,7 @@ export const createChangeFeed = (needs: ChangeFeedNeeds): ChangeFeed => {
       const ending = new AbortController();
       const other = otherWay?.start(nethash, (line) => {
         brought.abort();
-        return take(line, chain);
+        return take(line, chain, false);
       });
       life = { ending, other, ended: run(chain, ending.signal) };
     },

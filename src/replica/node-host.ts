@@ -81,6 +81,8 @@ export const createNodeHost = ({ client, watch, lastKnown, now }: NodeHostNeeds)
   const node: NodeInfo = { ...(lastKnown.get("configuration") as NodeInfo | undefined) };
 
   const submit = async (transactions: TransactionData[]): Promise<PoolResult> => {
+    const problem = watch.problem();
+    if (problem !== undefined) throw new PorticoError("NOT_READY", `The node takes no transactions at present: ${problem}.`);
     pool.forget();
     try {
       const { data, errors } = (await client.json("/v2/transactions", { body: { transactions } })) as { data: PoolResult; errors?: PoolResult["errors"] };

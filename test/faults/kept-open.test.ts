@@ -9,6 +9,9 @@ import { openTransaction } from "../../src/store/lmdb/reading.js";
 import { stateKey } from "../../src/store/records/records.js";
 import { createViews } from "../../src/store/state/read-views.js";
 import { createTipCache } from "../../src/store/state/tip-cache.js";
+import { PorticoError } from "../../src/errors.js";
+import { noEntries } from "../../src/store/layout/write-log.js";
+import type { WriteWatch } from "../../src/store/lmdb/write-watch.js";
 import type { Logger } from "../../types/node-context.js";
 import type { ChainAdapter, ChainSnapshot, ChangesView } from "../../types/chain-adapter.js";
 import { loadChain } from "../data/read.js";
@@ -69,6 +72,17 @@ describe("what fails leaves nothing behind", () => {
     expect(readdirSync(dataDir).filter((name) => name.includes("-trial-"))).to.deep.equal([]);
     await closeStores();
     await eventually(() => (trials().length === 0 ? true : undefined));
+  });
+
+  it("a block that comes while its store is closed is no fault of the disk", async () => {
+    const failed: unknown[] = [];
+    const writes: WriteWatch = { failed: (_part, error) => (failed.push(error), new PorticoError("STORE_UNWRITABLE")), succeeded: () => undefined, isFailing: () => false };
+    const { store, rules } = openTemporaryStore(chain.network, {}, { writes });
+    await store.apply(blocks.slice(0, 2).map(rules.parseBlock));
+    const closed = store.environment.close();
+    const outcome = await store.environment.commit(noEntries).then(() => undefined, (error: unknown) => error);
+    await closed;
+    expect([outcome instanceof PorticoError && outcome.message, failed]).to.deep.equal(["The store is closed.", []]);
   });
 
   /** Frozen: it is the host's own. */

@@ -108,6 +108,25 @@ describe("Requests of webhooks that are given to workers over JetStream", functi
     expect(await natsMetricsText({ worker })).to.include("\nportico_nats_worker_requests_total 3\n");
   });
 
+  it("are ended by a worker that leaves, as far as it has begun them: nobody else sends these", async () => {
+    const { server, receiver, dispatch, node } = await begin();
+    const held: ServerResponse[] = [];
+    receiver.answer = (response) => void held.push(response);
+    const worker = startWorker(server);
+    await workersThere(dispatch, 1);
+    await node.grow(3);
+    await until("what the worker sent", () => held.length === 3);
+    const stopping = worker.stop();
+    await workersThere(dispatch, 0);
+    await node.grow(1);
+    await until("what the node sends itself", () => held.length === 4);
+    held.forEach((response) => response.writeHead(204).end());
+    await stopping;
+    await until("the answers", () => dispatch.counts().answered === 3);
+    expect(dispatch.counts()).to.deep.equal({ answered: 3, repeated: 0, here: 1 });
+    expect([...receiver.received.values()].map(({ times }) => times)).to.deep.equal([1, 1, 1, 1]);
+  });
+
   const killWorker = async (): Promise<void> => {
     const { server, receiver, dispatch, node } = await begin();
     const held: ServerResponse[] = [];

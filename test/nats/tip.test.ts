@@ -3,6 +3,7 @@ import { jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 import { natsTip, startTipPublisher } from "../../src/nats/index.js";
 import { streamOf } from "../../src/nats/connection.js";
+import type { Logger } from "../../types/node-context.js";
 import { count } from "../fixtures/long.js";
 import { onlyWhere } from "../fixtures/installed.js";
 import { silentLogger } from "../silent.js";
@@ -26,8 +27,8 @@ const published = async (server: NatsServer): Promise<{ kind: string; block: { h
   }
 };
 
-const publish = (server: NatsServer, { url }: { url: string }): ReturnType<typeof startTipPublisher> => {
-  const publisher = startTipPublisher({ servers: server.url }, { url, nethash, logger: silentLogger });
+const publish = (server: NatsServer, { url }: { url: string }, logger: Logger = silentLogger): ReturnType<typeof startTipPublisher> => {
+  const publisher = startTipPublisher({ servers: server.url }, { url, nethash, logger });
   atEnd(() => publisher.stop());
   return publisher;
 };
@@ -75,10 +76,11 @@ describe("A node's changes over JetStream", function () {
     expect(lines.at(-1)?.block.id).to.equal(node.chain.at(-1)?.id);
   });
 
-  it("are published once each, whoever publishes", async () => {
+  it("are published once each, whoever publishes, which each says once", async () => {
     const server = await new NatsServer().start();
     const node = await new TestNode(60).start();
-    const publishers = [publish(server, node), publish(server, node)];
+    const lines: string[][] = [[], []];
+    const publishers = lines.map((own) => publish(server, node, { ...silentLogger, info: (line) => void own.push(line), warn: (line) => void own.push(line) }));
     await until("a first change", async () => {
       await node.grow(1);
       return publishers.some((one) => one.published() > 0);
@@ -87,6 +89,31 @@ describe("A node's changes over JetStream", function () {
     await until("the last change", async () => (await published(server)).at(-1)?.block.height === node.chain.length);
     const heights = (await published(server)).map(({ block }) => block.height);
     expect(heights).to.deep.equal(heights.map((_, i) => (heights[0] ?? 0) + i));
+    const said = "another node, or a replica, publishes changes to the same stream of NATS";
+    for (const own of lines) expect(own).to.deep.equal(own.length === 0 ? [] : [said]);
+    expect(lines.flat()).not.to.deep.equal([]);
+  });
+
+  it("are no sign of the node: a replica whose node is away says so, whoever else publishes", async () => {
+    const server = await new NatsServer().start();
+    const [node, other] = [await new TestNode(60).start(), await new TestNode(60).start()];
+    const publisher = publish(server, other);
+    const replica = new TestReplica(node.url, await folderWith(60));
+    replica.tip = natsTip({ servers: server.url });
+    await replica.start();
+    await level(node, replica);
+    await until("changes over NATS", async () => {
+      await other.grow(1);
+      return publisher.published() > 0 && (await tipOf(replica)) === (await tipOf(other));
+    });
+    await node.stop();
+    replica.clock.pass(5_001);
+    await until("word that the node is away", async () => (await replica.ready()).problem === "node unreachable");
+    for (let blocks = 0; blocks < 5; blocks++) {
+      await other.grow(1);
+      await level(other, replica);
+      expect(await replica.ready()).to.include({ status: 503, problem: "node unreachable" });
+    }
   });
 
   it(`are all at the replica, although the server is killed and its store deleted (${count(3, 100)} times)`, async () => {

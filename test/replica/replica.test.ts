@@ -157,6 +157,9 @@ describe("A replica", function () {
       return found.status === 503 && found;
     });
     expect(unready.problem).to.equal("node unreachable");
+    const submitted = await fetch(`${replica.url}/transactions`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ transactions: transactions.slice(-1) }) });
+    // Without asking a node that may hang.
+    expect([submitted.status, ((await submitted.json()) as { message: string }).message]).to.satisfy(([status, message]: [number, string]) => status === 503 && message.includes("has not answered for"));
     expect(unready.detail).to.contain(node.url);
     expect(unready.lag).to.be.at.least(5_000);
     expect(await Promise.all(["blocks", "node/configuration", "peers", "transactions/unconfirmed", "node/syncing"].map((path) => replyOf(replica.url, path)))).to.deep.equal(before);

@@ -192,6 +192,8 @@ export const openEnvironment = (dataDir: string, nethash: string, options: OpenO
     const { writes = unwatched } = options;
     noteFile({ path, root });
     const commit = async (log: LogBytes): Promise<void> => {
+      // Nothing is wrong with it: the blocks come again at the next start.
+      if (closing !== undefined) throw new PorticoError("STORE_UNWRITABLE", "The store is closed.");
       try {
         checkWritable({ path, root }, log.length);
         await committing.commit(log);
