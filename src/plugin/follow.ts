@@ -64,6 +64,7 @@ export const createFollowing = (context: NodeContext | ReaderContext, needs: Fol
     feed = startHostFeed({
       events: (context as NodeContext).events,
       names: eventNames.filter((name) => changes === undefined || !derivedEvents.includes(name)),
+      rules,
       log,
       journal: openEventJournal(dataDir, { logger, writes, name: "host-events.journal" }),
       clock,

@@ -8,13 +8,16 @@ import { expect } from "chai";
 import { EventEmitter } from "eventemitter3";
 import type { HostLog } from "../../types/host-log.js";
 import type { EventJournal } from "../../types/webhook-store.js";
+import { createChainRules } from "../../src/chain/rules.js";
 import { type HostFeed, startHostFeed } from "../../src/follow/host/host-feed.js";
 import { createHostLog } from "../../src/store/follow/host-log.js";
 import { openEventJournal } from "../../src/store/webhooks/event-journal.js";
 import { openWebhookStore, type WebhookEnvironment } from "../../src/store/webhooks/webhook-store.js";
+import { loadChain } from "../data/read.js";
 import { createLogger } from "../webhooks/stage.js";
 
 const name = "host-events.journal";
+const rules = createChainRules(loadChain("core3-testnet-a").network);
 const upTo = (last: number): number[] => Array.from({ length: last }, (_unused, index) => index + 1);
 
 describe("events of the host on their way into the log", () => {
@@ -28,7 +31,7 @@ describe("events of the host on their way into the log", () => {
   const start = ({ journal = (given) => given, log: wrapLog = (given) => given }: { journal?: (given: EventJournal) => EventJournal; log?: (given: HostLog) => HostLog } = {}): void => {
     events = new EventEmitter();
     feed = startHostFeed({
-      ...{ events, names: ["peer.added"], clock: { now: () => 7 }, logger: createLogger(lines), logged: () => undefined },
+      ...{ events, rules, names: ["peer.added", "transaction.forged"], clock: { now: () => 7 }, logger: createLogger(lines), logged: () => undefined },
       log: wrapLog(log),
       journal: journal(openEventJournal(dataDir, { name })),
       blocksWritten: () => Promise.resolve(),
@@ -82,6 +85,21 @@ describe("events of the host on their way into the log", () => {
     await feed.settled();
     expect(kept()).to.deep.equal(upTo(20));
     expect(log.last()).to.equal(20);
+  });
+
+  it("are kept with the addresses of their transactions, in the journal as in the log", async () => {
+    const transaction = { id: "a", type: 0, amount: 1n, fee: 1n, senderPublicKey: `02${"1".repeat(64)}`, recipientId: "b" };
+    const addresses = [rules.addressOf(transaction.senderPublicKey), "b"];
+    const written: string[] = [];
+    const append = (given: EventJournal): EventJournal["append"] => (event) => {
+      written.push(event.json);
+      given.append(event);
+    };
+    start({ journal: (given) => ({ ...given, append: append(given) }) });
+    events.emit("transaction.forged", transaction);
+    await feed.settled();
+    expect(log.read(0, 1).map(({ json }) => json)).to.deep.equal(written);
+    expect(JSON.parse(written[0] ?? "")).to.deep.equal({ ...transaction, amount: "1", fee: "1", addresses });
   });
 
   it("are logged where they cannot be kept, and the host's emitter learns nothing of it", async () => {

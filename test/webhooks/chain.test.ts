@@ -6,6 +6,7 @@ import { expect } from "chai";
 import type { BlockData } from "../../types/events.js";
 import type { ApiPlugin } from "../../types/plugin.js";
 import type { Webhooks } from "../../types/webhooks.js";
+import { createChainRules } from "../../src/chain/rules.js";
 import { createApiPlugin } from "../../src/plugin/plugin.js";
 import { loadChain } from "../data/read.js";
 import { copyOf } from "../fixtures/run.js";
@@ -151,6 +152,19 @@ describe("webhooks for the chain", () => {
     expect(sequences.get("/shared")).to.deep.equal(inOrder.flatMap((sequence) => Array<number>(105).fill(sequence)));
     sequences.delete("/shared");
     expect([...sequences.values()]).to.deep.equal(Array.from({ length: 15 }, () => inOrder));
+  });
+
+  it("are told by the address of a transaction, be the event the chain's or the host's", async () => {
+    const transaction = at(rich).transactions![0]!;
+    const value = createChainRules(chain.network).addressOf(transaction.senderPublicKey);
+    hook("block.applied", { events: ["transaction.*"], conditions: ["addresses.*", "*.addresses.*"].map((key) => ({ key, condition: "eq", value })) });
+    events.emit("transaction.pool.added", [transaction]);
+    events.emit("transaction.forged", transaction);
+    await receiver.until(2);
+    apply(rich);
+    const { length } = at(rich).transactions!.filter(({ senderPublicKey }) => senderPublicKey === transaction.senderPublicKey);
+    const received = await quiet(2 + length);
+    expect(received.map(({ json }) => json.event)).to.deep.equal(["transaction.pool.added", "transaction.forged", ...Array.from({ length }, () => "transaction.applied")]);
   });
 
   it("compare amounts exactly", async () => {

@@ -23,9 +23,10 @@ export interface HostFollowNeeds {
 /** Following where the host keeps the chain: its events alone, in the log beside the webhooks. */
 export const followHostEvents = ({ environment, dataDir, events, declared = [], logger, network = loadChain("core3-testnet-a").network }: HostFollowNeeds): { follow: Follow; feed: HostFeed } => {
   const log = createHostLog(environment.environment, { writes: true });
-  const follow = createFollow({ changes: undefined, log: () => log, rules: createChainRules(network), finality: undefined });
+  const rules = createChainRules(network);
+  const follow = createFollow({ changes: undefined, log: () => log, rules, finality: undefined });
   const feed = startHostFeed({
-    ...{ events, log, logger, clock: systemClock, logged: follow.logged },
+    ...{ events, rules, log, logger, clock: systemClock, logged: follow.logged },
     names: describeEvents(declared, false).map(({ event }) => event),
     journal: openEventJournal(dataDir, { name: "host-events.journal" }),
     blocksWritten: () => Promise.resolve(),

@@ -81,7 +81,7 @@ export const createStage = async (options: WebhookOptions = {}, { wrapStore = (s
   const followHost = (log: HostLog, declared: string[]): Follow => {
     const room = createFollow({ changes, log: () => log, rules, finality: undefined });
     feed = startHostFeed({
-      ...{ events, log, clock, logger: createLogger(lines), logged: room.logged },
+      ...{ events, rules, log, clock, logger: createLogger(lines), logged: room.logged },
       names: describeEvents(declared, changes !== undefined).map(({ event }) => event).filter((name) => changes === undefined || !derivedEvents.includes(name)),
       journal: openEventJournal(dataDir, { name: "host-events.journal" }),
       blocksWritten: () => Promise.resolve(),

@@ -17,7 +17,7 @@ const block = {
     "3045022100d0f18b4aa8b87464922b8cd5e55717cd1668035fc3d7fc6a4abd47928086ca1f0220564302aabe178eba5280b2dac391deec8d69db744c27fefb55b8dcb2ccc663d8",
 };
 
-const transfer = {
+const transferOfHost = {
   version: 2,
   network: 23,
   typeGroup: 1,
@@ -34,9 +34,12 @@ const transfer = {
   id: "a254c827e946110abd80927e7e053f803d59e51c1175b8e56dc3f80257aad76e",
 };
 
+/** From a wallet to itself: one address. */
+const transfer = { ...transferOfHost, addresses: [transferOfHost.recipientId] };
+
 const place = { timestamp: 305132312, blockId: block.id, blockHeight: 125, sequence: 0 };
 
-const transferInBlock = { ...transfer, ...place, addresses: [transfer.recipientId] };
+const transferInBlock = { ...transferOfHost, ...place, addresses: transfer.addresses };
 
 const registration = {
   version: 2,

@@ -4,10 +4,11 @@ import type { HostLog } from "../../../types/host-log.js";
 import type { Clock, Logger } from "../../../types/node-context.js";
 import type { EventJournal } from "../../../types/webhook-store.js";
 import { closeAll } from "../../async/close-all.js";
+import type { ChainRules } from "../../chain/rules.js";
 import { HostGivenUp, messageOf, PorticoError } from "../../errors.js";
 import type { BlockName } from "../cursor.js";
+import { hostPayload } from "./host-payload.js";
 import { canonicalEvent } from "./known-events.js";
-import { payloadJson } from "../payload.js";
 
 /** That the store cannot be written lasts, and is logged by whoever keeps the store, once; and so is that the node stops without its host. */
 const isTold = (error: unknown): boolean =>
@@ -17,6 +18,7 @@ export interface HostFeedNeeds {
   events: HostEvents;
   /** Those to listen to, by any of their names. */
   names: readonly string[];
+  rules: Pick<ChainRules, "addressOf" | "recipientsOf">;
   log: HostLog;
   journal: EventJournal;
   clock: Pick<Clock, "now">;
@@ -54,7 +56,7 @@ const withPatience = async (awaited: Promise<void>): Promise<void> => {
   await Promise.race([awaited, timeout]).finally(() => clearTimeout(giveUp));
 };
 
-export const startHostFeed = ({ events, names, log, journal, clock, logger, blocksWritten, tip, logged }: HostFeedNeeds): HostFeed => {
+export const startHostFeed = ({ events, names, rules, log, journal, clock, logger, blocksWritten, tip, logged }: HostFeedNeeds): HostFeed => {
   let last = Math.max(journal.kept().at(-1)?.number ?? 0, log.last());
   let position: BlockName | null = null;
   let draining: Promise<void> | undefined;
@@ -92,7 +94,8 @@ export const startHostFeed = ({ events, names, log, journal, clock, logger, bloc
   /** Nothing that fails here reaches the host's emitter. */
   const hear = (name: string, payload: unknown): void => {
     try {
-      journal.append({ number: last + 1, at: clock.now(), event: canonicalEvent(name), json: payloadJson(payload) });
+      const event = canonicalEvent(name);
+      journal.append({ number: last + 1, at: clock.now(), event, json: hostPayload(event, payload, rules) });
       last++;
       drainSoon();
     } catch (error) {
