@@ -302,6 +302,15 @@ describe("the webhook registry", () => {
       await stage.count(1, "delivered", 1);
     });
 
+    it("does not recover a ping", async () => {
+      stage.engine.create({ ...draft, target: receiver.url });
+      receiver.answer = (_request, response) => response.writeHead(500).end();
+      await stage.reaches(1, stage.engine.ping(1).id, "dead");
+      expect(await stage.engine.recover(1, { since: 0, until: Infinity })).to.equal(0);
+      await stage.engine.settled();
+      expect(stage.engine.deliveries(1, "dead", { offset: 0, limit: 1 }).total).to.equal(1);
+    });
+
     it("does not ping a disabled webhook", () => {
       stage.engine.create({ ...draft, enabled: false });
       expect(refusalOf(() => stage.engine.ping(1))).to.include({ status: 400 });

@@ -71,7 +71,8 @@ type Window = Parameters<Deliveries["recover"]>[1];
 const recoverBatch = ({ store, time }: DeliveriesNeeds, webhookId: number, state: "dead" | "retrying", window: Window, after: number) => {
   const ids = store.deliveryIds(webhookId, state, after, batchSize);
   const rows = ids.map((id) => store.delivery(webhookId, id)).filter((row) => row !== undefined);
-  const chosen = rows.filter(({ at, messageId }) => at >= window.since && at <= window.until && !store.isSuperseded(messageId));
+  // A ping counts for nothing: it is one attempt, and its outcome is what was asked for.
+  const chosen = rows.filter(({ at, event, messageId }) => event !== pingEvent && at >= window.since && at <= window.until && !store.isSuperseded(messageId));
   for (const row of chosen) store.changeDelivery(row, dueNow(row, time.schedule()));
   return { last: ids.at(-1), count: chosen.length };
 };
