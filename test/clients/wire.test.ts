@@ -113,7 +113,7 @@ describe("requests of deployed clients", () => {
     const body = JSON.stringify({ addresses: ["A".repeat(1_100_000)] });
     for (const of of secondGenerationClients.filter(({ methods }) => methods.wallets?.includes("search"))) {
       const answer = await of.connect(node.origin).call("wallets", "search", [JSON.parse(body)]);
-      expect(answer, of.name).to.deep.equal({ status: 413, body: { statusCode: 413, error: "Payload Too Large", message: "The request body is too large.", code: "BODY_TOO_LARGE" } });
+      expect(answer, of.name).to.deep.equal({ status: 413, body: { statusCode: 413, error: "Payload Too Large", message: "The request body is too large: this route takes up to 16384 bytes.", code: "BODY_TOO_LARGE" } });
       expect(await of.connect(node.origin).call("wallets", "search", [{}]), of.name).to.have.property("status", 200);
     }
   });

@@ -105,7 +105,7 @@ describe("request bodies", () => {
 
   it("are refused beyond the size limit, however they are sent", async () => {
     const big = JSON.stringify({ free: "x".repeat(2100) });
-    const tooLarge = { statusCode: 413, error: "Payload Too Large", message: "The request body is too large.", code: "BODY_TOO_LARGE" };
+    const tooLarge = { statusCode: 413, error: "Payload Too Large", message: "The request body is too large: this route takes up to 2000 bytes.", code: "BODY_TOO_LARGE" };
     for (const answer of [
       await post(big),
       await post(big, { "Transfer-Encoding": "chunked" }),

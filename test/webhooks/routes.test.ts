@@ -245,8 +245,9 @@ describe("the webhook routes", () => {
       expect([put.status, put.body.message]).to.deep.equal([400, '"conditions.0.value" must be a list of at most 100000 numbers and strings']);
       const large = await send("POST", "/webhooks", { event: "peer.added", target: `${receiver.url}?${"x".repeat(8_388_608)}` });
       expect(large.status).to.equal(413);
-      const ping = await send("POST", "/webhooks/dry-run", { conditions: [], payload: "x".repeat(1_048_576) });
-      expect(ping.status, "other routes take what they did").to.equal(413);
+      expect(large.body.message).to.equal("The request body is too large: this route takes up to 8388608 bytes.");
+      const recover = await send("POST", `/webhooks/${String(id)}/recover`, { since: "x".repeat(1_048_576) });
+      expect([recover.status, recover.body.message], "other routes take what they did").to.deep.equal([413, "The request body is too large: this route takes up to 1048576 bytes."]);
       await send("DELETE", `/webhooks/${String(id)}`);
     });
 
@@ -408,6 +409,16 @@ describe("the webhook routes", () => {
       expect([answer.status, answer.body.data]).to.have.nested.property("[1][0].matches", true);
       expect(answer.text.length).to.be.below(200_000);
       expect((await run(100_000)).status).to.equal(400);
+    });
+
+    it("tries a list of 100,000 addresses", async () => {
+      const value = Array.from({ length: 100_000 }, (_unused, index) => `A${String(index).padStart(33, "x")}`);
+      const tried = await send("POST", "/webhooks/dry-run", { conditions: [{ key: "to", condition: "in", value }], payload: { to: value.at(-1) } });
+      expect(tried.status).to.equal(200);
+      const [{ matches, conditions }] = tried.body.data as [{ matches: boolean; conditions: [{ value: unknown; reason: string }] }];
+      expect(matches).to.equal(true);
+      expect(conditions[0].value).to.deep.equal(value);
+      expect(conditions[0].reason).to.equal(`"to" fulfils "is any of the list" (${JSON.stringify(value).slice(0, 200)}…): it is "${String(value.at(-1))}"`);
     });
 
     it("tries conditions on a sample or on real payloads, and says why they fail", async () => {

@@ -70,14 +70,16 @@ const idempotencyKey = (headers: IncomingHttpHeaders): string | undefined => {
   return key;
 };
 
-/**
- * A webhook may list 100,000 addresses: parsing them, checking them, keeping them, taking them into memory, which the engine does in the turn of the event
- * loop after that, and writing the reply have a turn each.
- */
-const inTurns = async <T>(conditions: readonly Condition[] | undefined, keep: () => T): Promise<T> => {
+/** Conditions may list 100,000 addresses: parsing them, checking them, and what is done with them have a turn of the event loop each. */
+const checkInTurns = async (conditions: readonly Condition[] | undefined): Promise<void> => {
   await nextTurn();
   if (conditions !== undefined) checkInAdvance(conditions);
   await nextTurn();
+};
+
+/** Keeping them, taking them into memory, which the engine does in the turn of the event loop after that, and writing the reply have a turn each, too. */
+const inTurns = async <T>(conditions: readonly Condition[] | undefined, keep: () => T): Promise<T> => {
+  await checkInTurns(conditions);
   const kept = keep();
   await nextTurn();
   await nextTurn();
@@ -134,10 +136,14 @@ export const webhookRoutes: Route<WebhookScope>[] = [
     operation: "dryRunWebhook",
     summary: "Tests conditions against a sample payload, or against the last real payloads of an event. Nothing is sent.",
     body: DryRunInput,
+    bodyLimit: largestWebhook,
     requiresJsonType: true,
     errors: [415, 501],
     reply: DataOf(Type.Array(DryRunResource)),
-    answer: async ({ body }, { webhooks }) => ({ data: await webhooks.dryRun(body) }),
+    answer: async ({ body }, { webhooks }) => {
+      await checkInTurns(body.conditions);
+      return { data: await webhooks.dryRun(body) };
+    },
   }),
   item({
     ...common,

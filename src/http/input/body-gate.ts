@@ -28,6 +28,8 @@ export interface BodyGate {
 
 export const bodyGateLimits: BodyGateLimits = { most: 67_108_864, mostOfClient: 16_777_216, leastRate: 4_096, grace: 5_000 };
 
+export const bodyTooLarge = (limit: number): PorticoError => new PorticoError("BODY_TOO_LARGE", `The request body is too large: this route takes up to ${limit} bytes.`);
+
 /** Bytes that a body says it has; undefined if it does not. */
 const announced = ({ headers }: IncomingMessage): number | undefined => {
   const length = Number(headers["content-length"] ?? NaN);
@@ -77,7 +79,7 @@ export const createBodyGate = (needs: BodyGateNeeds): BodyGate => {
   return {
     pass: async (request, limit, read) => {
       const length = announced(request);
-      if (length !== undefined && length > limit) throw new PorticoError("BODY_TOO_LARGE");
+      if (length !== undefined && length > limit) throw bodyTooLarge(limit);
       if (length === 0) return read();
       const leave = enter(clientOf(request), length === undefined || isCompressed(request) ? limit : length);
       const [tooSlow, endWatch] = watchRate(request, needs);

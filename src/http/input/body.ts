@@ -5,7 +5,7 @@ import type { Context } from "koa";
 import { loopShare } from "../../async/loop-share.js";
 import { currentMeter, metered } from "../../async/work-meter.js";
 import { inputError, PorticoError } from "../../errors.js";
-import type { BodyGate } from "./body-gate.js";
+import { type BodyGate, bodyTooLarge } from "./body-gate.js";
 import { NumberError, parseExactJson, surveyJson } from "./exact-json.js";
 
 /** Bytes that a body may have, before and after decompression: see `Route`. */
@@ -20,12 +20,10 @@ export type ReadBody = (ctx: Context, bounds?: BodyBounds) => Promise<unknown>;
 const nothing = (): Promise<void> => Promise.resolve();
 
 /** The error to report for a body. Whatever fails while a body is read is treated as the client's fault. */
-const refusalOf = (error: unknown): PorticoError => {
+const refusalOf = (error: unknown, limit: number): PorticoError => {
   if (error instanceof PorticoError) return error;
   const { status }: { status?: unknown } = typeof error === "object" && error !== null ? error : {};
-  if (status === 413) {
-    return new PorticoError("BODY_TOO_LARGE");
-  }
+  if (status === 413) return bodyTooLarge(limit);
   if (status === 415) {
     return new PorticoError("UNSUPPORTED_MEDIA_TYPE", "The content encoding of the request body is not supported.");
   }
@@ -66,7 +64,7 @@ const exactly = (raw: string, limit: number, before: unknown): unknown => {
   try {
     return parseBody(raw, limit, before);
   } catch (cause) {
-    if (!(cause instanceof NumberError)) throw refusalOf(cause);
+    if (!(cause instanceof NumberError)) throw refusalOf(cause, limit);
     throw new PorticoError("BAD_REQUEST", `The request body has a number that is ${cause.message}.`, { cause, validation: { source: "payload", keys: ["value"] } });
   }
 };
@@ -90,10 +88,10 @@ const nameCoding = ({ headers }: IncomingMessage): void => {
 };
 
 /** Rejects also if the request breaks off: where its body is compressed, what reads that would never hear of it. */
-const unlessBrokenOff = <T>(request: IncomingMessage, reading: Promise<T>): Promise<T> =>
+const unlessBrokenOff = <T>(request: IncomingMessage, limit: number, reading: Promise<T>): Promise<T> =>
   new Promise((resolve, reject) => {
     const forget = finished(request, { writable: false }, (error) => {
-      if (error) reject(refusalOf(error));
+      if (error) reject(refusalOf(error, limit));
     });
     void reading.then(resolve, reject).finally(forget);
   });
@@ -105,7 +103,7 @@ const readerOf = (limit: number) => {
     // a number means bytes, though the type allows text only
     textLimit: limit as unknown as string,
     onerror: (error) => {
-      throw refusalOf(error);
+      throw refusalOf(error, limit);
     },
   });
   return async (req: IncomingMessage): Promise<string> => {
@@ -127,7 +125,7 @@ export const createBodyReader = (usual: number, gate: BodyGate): ReadBody => {
     if (before !== undefined && typeof ctx.request.rawBody !== "string") return before;
     if (before === undefined) {
       nameCoding(ctx.req);
-      ctx.request.rawBody = await gate.pass(ctx.req, most, () => unlessBrokenOff(ctx.req, read(ctx.req)));
+      ctx.request.rawBody = await gate.pass(ctx.req, most, () => unlessBrokenOff(ctx.req, most, read(ctx.req)));
     }
     const raw = ctx.request.rawBody as string;
     if (raw === "") return undefined;

@@ -182,7 +182,9 @@ const beginningOf = (json: string): string => (json.length <= mostShown ? json :
 /** Why a condition holds for what a payload has at its key, or does not. */
 export const explain = ({ key, path, condition, value }: CompiledCondition, subjects: readonly Subject[], holds: boolean): ConditionResult => {
   const { form, meaning } = operators[condition];
-  const expected = form === "none" ? "" : ` (${beginningOf(jsonText(value))})`;
+  // A list may have 100,000 values, of which more are written than are shown.
+  const beginning = Array.isArray(value) ? value.slice(0, mostShown) : value;
+  const expected = form === "none" ? "" : ` (${beginningOf(jsonText(beginning))})`;
   const [first] = subjects;
   const actual = path.includes(anyElement) && first !== undefined ? createSubject(subjects.map((subject) => subject.value)) : first;
   const found = actual === undefined ? "the payload has nothing there" : `it is ${beginningOf(actual.json())}`;
