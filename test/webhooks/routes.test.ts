@@ -283,6 +283,8 @@ describe("the webhook routes", () => {
       ["100,001 confirmations", { ...valid, event: "block.applied", confirmations: 100_001 }, "confirmations", /must be a whole number from 0 to 100000, or "final"/],
       ["a header of HTTP itself", { ...valid, headers: { "Transfer-Encoding": "chunked" } }, "headers.Transfer-Encoding", /./],
       ["a header of the signature", { ...valid, headers: { "Webhook-Id": "1" } }, "headers.Webhook-Id", /./],
+      ["a header that is given twice", { ...valid, headers: { "X-A": "1", "x-a": "2" } }, "headers.x-a", /"headers.x-a" is given twice/],
+      ["an empty tag", { ...valid, tags: ["a", ""] }, "tags.1", /"tags.1" must NOT have fewer than 1 characters/],
       ["batches of none", { ...valid, batch: { size: 0, wait: 0 } }, "batch.size", /must be >= 1/],
       ["batches of 101", { ...valid, batch: { size: 101, wait: 0 } }, "batch.size", /must be <= 100/],
       ["a batch that waits for more than a minute", { ...valid, batch: { size: 2, wait: 60_001 } }, "batch.wait", /must be <= 60000/],

@@ -212,7 +212,7 @@ const settings = {
   rate: Type.Optional(checkedLater<number | null>({ type: ["number", "null"], exclusiveMinimum: 0, maximum: limits.rate, description: "Deliveries a second at the most." })),
   headers: Type.Optional(checkedLater<Record<string, string>>({ type: "object", additionalProperties: { type: "string" }, description: "Further headers of its requests." })),
   description: Type.Optional(Type.String({ maxLength: limits.text })),
-  tags: Type.Optional(ListOf(Text(), { maxItems: limits.tags })),
+  tags: Type.Optional(ListOf(Text({ minLength: 1, maxLength: limits.text }), { maxItems: limits.tags })),
   signature: Type.Optional(OneOf(signatures, { description: "`v1`: by the webhook's secret; `v1a`: by the node's key (`GET /webhooks/keys`)." })),
   from: Type.Optional(from),
 };

@@ -170,7 +170,9 @@ const ownHeaders = /^(?:content-|proxy-|webhook-|:)|^(?:authorization|connection
 const checkHeaders = (headers: Record<string, string>): Record<string, string> => {
   const entries = Object.entries(headers);
   if (entries.length > limits.headers) refuse("headers", `must not have more than ${limits.headers} members`);
+  const names = new Set<string>();
   for (const [name, value] of entries) {
+    if (names.size === names.add(name.toLowerCase()).size) refuse(`headers.${name}`, "is given twice: the letter case of a header's name makes no difference");
     if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/.test(name)) refuse(`headers.${name}`, "is not the name of a header");
     if (ownHeaders.test(name)) refuse(`headers.${name}`, "must not be given: it belongs to HTTP itself or to the signature");
     if (typeof value !== "string" || value.length > limits.text || /[^\t\x20-\x7e]/.test(value)) refuse(`headers.${name}`, `must be a text of at most ${limits.text} printable characters of ASCII`);
@@ -181,7 +183,9 @@ const checkHeaders = (headers: Record<string, string>): Record<string, string> =
 const isText = (value: unknown): value is string => typeof value === "string" && value.length <= limits.text;
 
 const checkTags = (tags: string[]): string[] => {
-  if (!Array.isArray(tags) || tags.length > limits.tags || !tags.every((tag) => isText(tag) && tag !== "")) return refuse("tags", `must be a list of at most ${limits.tags} texts`);
+  if (!Array.isArray(tags) || tags.length > limits.tags) return refuse("tags", `must be a list of at most ${limits.tags} texts`);
+  const wrong = tags.findIndex((tag) => !isText(tag) || tag === "");
+  if (wrong !== -1) return refuse(`tags.${wrong}`, `must be a text of 1 to ${limits.text} characters`);
   return [...new Set(tags)];
 };
 
