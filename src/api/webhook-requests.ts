@@ -1,11 +1,19 @@
-import { Type } from "@sinclair/typebox";
+import { type TSchema, Type } from "@sinclair/typebox";
 import type { EventDescription } from "../../types/webhooks.js";
 import type { OutgoingRequest } from "../http/route.js";
 import { eventPayload } from "./resources/event-payload.js";
 import { WebhookRequestHeaders, webhookRequestMembers } from "./resources/webhook.js";
 
-/** Milliseconds since 1970 of the examples. */
-const sampleTime = 1_795_347_229_922;
+/** Where and when the examples are: in the block of the example payloads. Milliseconds since 1970. */
+const sample = {
+  time: 1_795_347_229_922,
+  block: { height: 125, id: "6141099371174916037" },
+  before: "124-13783007172145780449",
+  after: "125-6141099371174916037",
+  /** A place in the log of the host's events. */
+  logged: "86283b11.22",
+  deliveries: ["msg_1_3ce4e6581db0a3c6c292085794cb34a9", "msg_1_5c1f895e60aa950400ec64a796e68532"],
+} as const;
 
 /** What the bodies of an event's requests are called: `transaction.pool.added` → `TransactionPoolAdded`. */
 const titleOf = (event: string): string =>
@@ -14,12 +22,69 @@ const titleOf = (event: string): string =>
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join("") + (event.includes(":") ? "AliasRequest" : "Request");
 
-/** The requests that targets of webhooks get, an event each. */
-export const webhookRequests = (events: readonly EventDescription[]): OutgoingRequest[] =>
-  events.map((described) => ({
-    event: described.event,
-    summary: described.description,
+/** What the example of an event has beside time, data and name. A block's own event is the first of its events; others come after it. */
+const placeOf = ({ event, source }: EventDescription): object => {
+  if (source === "webhooks") return { id: `a60e8eb6ac84.${event}.1.0.mwzhp7c4`, block: null };
+  if (source === "host") return { id: sample.logged, cursor: `${sample.after}~${sample.logged}`, block: null };
+  const [kind, cursor] = event.endsWith(".reverted") ? ["reverted", sample.after] : ["applied", sample.before];
+  return { id: `${sample.block.id}.${kind}.${event.startsWith("block.") ? 0 : 1}`, cursor, block: sample.block };
+};
+
+const answers = {
+  "2XX": "The delivery succeeded.",
+  "410": "No more deliveries are wanted: the webhook is disabled.",
+  default: "The attempt failed; the delivery is retried later.",
+};
+
+const signed = "signed as Standard Webhooks has it.";
+
+const requestOf = (described: EventDescription): OutgoingRequest => ({
+  name: described.event,
+  summary: described.description,
+  description: `${described.description} Sent to the targets of webhooks that ask for it, ${signed} Webhooks with \`batch\` get it within a \`batch\`.`,
+  headers: WebhookRequestHeaders,
+  body: Type.Object({ ...webhookRequestMembers(described.source), data: eventPayload(described), event: Type.Literal(described.event) }, { title: titleOf(described.event) }),
+  example: { timestamp: sample.time, data: described.example, event: described.event, ...placeOf(described) },
+  answers,
+});
+
+const ping: OutgoingRequest = {
+  name: "ping",
+  summary: "A client pings the webhook.",
+  description: `Sent once by \`POST /webhooks/{id}/ping\`, whatever the webhook asks for, ${signed} It is no event: it has neither \`id\` nor \`cursor\` nor \`block\`.`,
+  headers: WebhookRequestHeaders,
+  body: Type.Object(
+    {
+      timestamp: Type.Integer({ description: "Time of the ping, in milliseconds since 1970." }),
+      data: Type.Object({ webhook: Type.Integer({ description: "Its number." }) }),
+      event: Type.Literal("ping"),
+    },
+    { title: "Ping" },
+  ),
+  example: { timestamp: sample.time, data: { webhook: 1 }, event: "ping" },
+  answers: { "2XX": "The ping succeeded.", default: "The ping failed. It is not retried, and counts for nothing." },
+};
+
+/** `requests`: of the events. */
+const batchOf = (requests: readonly OutgoingRequest[]): OutgoingRequest => {
+  const event = Type.Unsafe<unknown>({ anyOf: requests.map(({ body }): TSchema => body), required: ["webhook-id"] });
+  const examples = requests.filter(({ name }) => name === "block.applied" || name === "transaction.applied");
+  return {
+    name: "batch",
+    summary: "Several events in one request.",
+    description: `Sent to the targets of webhooks with \`batch\`, also where there is but one event, with one signature for all. If one of its events is superseded before it was delivered, it goes on without that, under another \`webhook-id\`.`,
     headers: WebhookRequestHeaders,
-    body: Type.Object({ ...webhookRequestMembers, data: eventPayload(described), event: Type.Literal(described.event) }, { title: titleOf(described.event) }),
-    example: { timestamp: sampleTime, data: described.example, event: described.event },
-  }));
+    body: Type.Object({ events: Type.Array(event, { minItems: 1 }) }, { title: "Batch" }),
+    example: { events: examples.map(({ example }, index) => ({ "webhook-id": sample.deliveries[index], ...(example as object) })) },
+    answers: { ...answers, "2XX": "All of its deliveries succeeded.", default: "The attempt failed; all of its deliveries are retried later." },
+  };
+};
+
+/** The requests that targets of webhooks get: an event each, several, or a ping. */
+export const webhookRequests = (events: readonly EventDescription[]): OutgoingRequest[] => {
+  if (events.length === 0) return [];
+  const requests = events.map(requestOf);
+  // A node may declare any name for an event of its own.
+  const others = [batchOf(requests), ping].filter(({ name }) => !events.some(({ event }) => event === name));
+  return [...requests, ...others];
+};

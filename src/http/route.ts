@@ -54,6 +54,8 @@ interface RouteCommon<Path, Query, Body> {
   params?: Path;
   query?: Query;
   body?: Body;
+  /** For the docs only: headers that its `answer` reads. */
+  headers?: TObject;
   /** Whether query parameters that `query` does not name are ignored instead of refused. Default false. */
   ignoresUnknownQuery?: boolean;
   /** Whether a missing or empty body is taken as `{}`. Default false. */
@@ -188,13 +190,17 @@ export interface OperationExample {
 
 /** A request that the node itself sends, to targets of webhooks. */
 export interface OutgoingRequest {
-  event: string;
+  /** Its event, or what else it is: all are distinct. */
+  name: string;
   summary: string;
+  description: string;
   /** One member per header; all are always sent. */
   headers: TObject;
   body: TSchema;
   /** An example of the body. */
   example: unknown;
+  /** What each answer of the target leads to, by its status. */
+  answers: Readonly<Record<string, string>>;
 }
 
 /** Makes the constructors of routes, typed by the state from which they answer. */

@@ -25,7 +25,11 @@ interface Answer {
   body: { data?: unknown; meta?: unknown } & Record<string, unknown>;
 }
 
+/** Headers of answers that routes describe where they send them. */
+const describedHeaders = ["X-Block-Height", "WWW-Authenticate", "Retry-After", "ETag"];
+
 interface Reply {
+  headers: object;
   content: { "application/json": { schema: object } };
 }
 
@@ -464,7 +468,7 @@ describe("the webhook routes", () => {
     const { valid, errors } = await new Validator().validate({ ...document });
     expect(valid, JSON.stringify(errors)).to.equal(true);
     const { webhooks, components } = document;
-    expect(Object.keys(webhooks)).to.deep.equal([...Object.keys(knownEvents), "fork.happened", "webhook.disabled", "webhook.failing", "webhook.enabled", "delivery.dead"]);
+    expect(Object.keys(webhooks)).to.deep.equal([...Object.keys(knownEvents), "fork.happened", "webhook.disabled", "webhook.failing", "webhook.enabled", "delivery.dead", "batch", "ping"]);
     const ajv = new Ajv2020({ strict: true, strictTypes: false });
     ajv.addVocabulary(["components"]);
     const checks = Object.entries(webhooks).map(([event, item]) => {
@@ -472,7 +476,7 @@ describe("the webhook routes", () => {
       const { schema, example } = requestBody.content["application/json"];
       const accepts = ajv.compile({ ...schema, components });
       expect(accepts(example), event).to.equal(true);
-      expect(example.event).to.equal(event);
+      if (event !== "batch") expect(example.event).to.equal(event);
       expect(summary).to.be.a("string").that.is.not.empty;
       return { event, parameters, accepts };
     });
@@ -482,8 +486,56 @@ describe("the webhook routes", () => {
     const check = checks.find(({ event }) => event === "peer.added")!;
     expect(check.accepts(json)).to.equal(true);
     expect(Object.keys(json)).to.deep.equal(["timestamp", "data", "event", "id", "cursor", "block"]);
+    const { example } = (webhooks["peer.added"]?.post as OutgoingOperation).requestBody.content["application/json"];
+    expect(Object.keys(example)).to.deep.equal(Object.keys(json));
     expect(check.parameters.map(({ name }) => name)).to.deep.equal(["webhook-id", "webhook-timestamp", "webhook-signature"]);
     for (const { name } of check.parameters) expect(headers, name).to.have.property(name);
+  });
+
+  it("describe the requests of batches and pings, and what their events lack, as targets get them", async () => {
+    const { webhooks, components } = (await (await fetch(`${origin}/api/openapi.json`)).json()) as OpenApiDocument;
+    const ajv = new Ajv2020({ strict: true, strictTypes: false });
+    ajv.addVocabulary(["components"]);
+    const described = (name: string) => (webhooks[name]?.post as OutgoingOperation).requestBody.content["application/json"];
+    const refuses = (name: string, json: object): string | undefined => {
+      const accepts = ajv.compile({ ...described(name).schema, components });
+      return accepts(json) ? undefined : ajv.errorsText(accepts.errors);
+    };
+    const { id } = await create({ event: "peer.removed", batch: { size: 2, wait: 60_000 } });
+    events.emit("peer.removed", { ip: "1.2.3.4" });
+    events.emit("peer.removed", { ip: "1.2.3.5" });
+    const [batch] = (await receiver.until(1)) as [Received];
+    expect(refuses("batch", batch.json)).to.equal(undefined);
+    const [first] = (batch.json as unknown as { events: [object, object] }).events;
+    const shown = (described("batch").example as unknown as { events: [object] }).events[0];
+    expect(Object.keys(shown)).to.deep.equal(Object.keys(first));
+    expect(refuses("batch", { events: [{ ...first, "webhook-id": undefined }] })).to.match(/webhook-id/);
+    expect(refuses("batch", { events: [{ ...first, event: "peer.lost" }] })).to.be.a("string");
+
+    await send("POST", `/webhooks/${String(id)}/ping`);
+    const ping = (await receiver.until(2))[1]!;
+    expect(refuses("ping", ping.json)).to.equal(undefined);
+    expect(Object.keys(described("ping").example)).to.deep.equal(Object.keys(ping.json));
+
+    await create({ event: "webhook.enabled" });
+    for (const enabled of [false, true]) await send("PATCH", `/webhooks/${String(id)}`, { enabled });
+    const own = (await receiver.until(3))[2]!;
+    expect(refuses("webhook.enabled", own.json)).to.equal(undefined);
+    expect(Object.keys(described("webhook.enabled").example)).to.deep.equal(Object.keys(own.json));
+  });
+
+  it("describe the header that creation reads, and that PUT moves the cursor", async () => {
+    const { paths } = (await (await fetch(`${origin}/api/openapi.json`)).json()) as OpenApiDocument;
+    const { parameters } = paths["/api/webhooks"]?.post as { parameters: { name: string; in: string; required: boolean; schema: object }[] };
+    expect(parameters.map(({ name, in: place, required, schema }) => ({ name, place, required, schema }))).to.deep.equal([
+      { name: "Idempotency-Key", place: "header", required: false, schema: { minLength: 1, maxLength: 255, type: "string" } },
+    ]);
+    const { id } = await create();
+    for (const method of ["PUT", "PATCH"]) {
+      // Is checked against the document, as all answers here are.
+      const answer = await send(method, `/webhooks/${String(id)}`, { event: "peer.added", target: receiver.url, from: "1-99" });
+      expect([answer.status, answer.body.code], method).to.deep.equal([410, "CURSOR_UNKNOWN"]);
+    }
   });
 
   it("describe no such requests when webhooks are off", async () => {
@@ -508,21 +560,24 @@ const openApiCheck = async (origin: string): Promise<(method: string, path: stri
   const paths = Object.keys(document.paths).sort((a, b) => a.split("{").length - b.split("{").length);
   const compiled = new Map<string, ValidateFunction>();
 
-  const compile = (path: string, method: string, status: number): ValidateFunction => {
+  const replyOf = (path: string, method: string, status: number): Reply => {
     const { responses } = document.paths[path]![method] as { responses: Record<string, Reply & { $ref?: string }> };
-    const response = responses[status]!;
+    const response = responses[status] ?? expect.fail(`${method} ${path} is answered ${status}`);
     const name = response.$ref?.split("/").at(-1);
-    const reply = name === undefined ? response : (document.components.responses as Record<string, Reply>)[name]!;
-    return ajv.compile({ ...reply.content["application/json"].schema, components: document.components, $id: `${method} ${path} ${status}` });
+    return name === undefined ? response : (document.components.responses as Record<string, Reply>)[name]!;
   };
+  const compile = (path: string, method: string, status: number): ValidateFunction =>
+    ajv.compile({ ...replyOf(path, method, status).content["application/json"].schema, components: document.components, $id: `${method} ${path} ${status}` });
 
-  return (method, path, { status, body }) => {
+  return (method, path, { status, headers, body }) => {
     const asked = `/api${path.split("?", 1)[0]?.replace(/^\/v2/, "") ?? ""}`;
     const found = paths.find((one) => pattern(one).test(asked));
     if (found === undefined || status === 405 || path.startsWith("/v1")) return;
     const key = `${method.toLowerCase()} ${found} ${status}`;
     const check = compiled.get(key) ?? compile(found, method.toLowerCase(), status);
     compiled.set(key, check);
+    const sent = describedHeaders.filter((name) => headers.has(name));
+    expect(Object.keys(replyOf(found, method.toLowerCase(), status).headers), key).to.include.members(sent);
     expect(check(body), `${key}: ${ajv.errorsText(check.errors)}`).to.equal(true);
   };
 };

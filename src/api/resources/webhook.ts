@@ -106,26 +106,32 @@ export const EventResource = Type.Object(
 
 /** What a target gets: the headers that it verifies the body by. */
 export const WebhookRequestHeaders = Type.Object({
-  "webhook-id": Type.String({ description: "Id of the delivery, the same on every attempt." }),
+  "webhook-id": Type.String({ description: "Id of the delivery or the batch, the same on every attempt." }),
   "webhook-timestamp": Type.String({ description: "Time of the attempt, in seconds since 1970." }),
   "webhook-signature": Type.String({ description: "As specified by Standard Webhooks; after a rotation there are several, separated by spaces." }),
 });
 
-/** Members of what a target gets, beside `data` and `event`. */
-export const webhookRequestMembers = {
+/**
+ * Members of what a target gets, beside `data` and `event`, by where the event comes from. Optional, since deliveries that an earlier
+ * version of the node has written do not have them.
+ */
+export const webhookRequestMembers = (source: "chain" | "host" | "webhooks") => ({
+  "webhook-id": Type.Optional(Type.String({ description: "Within a batch only: the id of the event's delivery, the same in every batch." })),
   timestamp: Type.Integer({ description: "Time of the event, in milliseconds since 1970." }),
-  reverts: Type.Optional(Type.String({ description: "Of a reversal: the `webhook-id` of what it takes back." })),
-  id: Type.Optional(Type.String({ description: "Id of the event: the same wherever it is read. A ping has none, nor a cursor or a block." })),
-  cursor: Type.Optional(Type.String({ description: "Where to go on after this event." })),
+  id: Type.Optional(Type.String({ description: "Id of the event: the same wherever it is read." })),
+  // Events about webhooks themselves have no place among those of the chain and the host.
+  ...(source === "webhooks"
+    ? {}
+    : {
+        reverts: Type.Optional(Type.String({ description: "Of a reversal: the `webhook-id` of what it takes back." })),
+        cursor: Type.Optional(Type.String({ description: "Where to go on after this event; before the last event of a block, where to get the whole block again." })),
+      }),
   block: Type.Optional(
-    Type.Unsafe<{ height: number; id: string } | null>({
-      type: ["object", "null"],
-      properties: { height: { type: "integer" }, id: { type: "string" } },
-      required: ["height", "id"],
-      description: "The event's block; null for events of the host.",
-    }),
+    source === "chain"
+      ? Type.Object({ height: Type.Integer(), id: Type.String() }, { description: "The event's block." })
+      : Type.Null({ description: "It is of no block." }),
   ),
-};
+});
 
 const actualDescription = `The payload's value at the key. Left out if there is none, or if it has more than ${mostShown} characters as JSON: its beginning is in \`reason\`.`;
 
@@ -187,7 +193,8 @@ const from = InputOf<string | number>({
   parse: (value) => (typeof value === "string" || Number.isSafeInteger(value) ? { value: value as string | number } : { rule: "must be tip, genesis, a height or a cursor" }),
   accepts: { anyOf: [{ type: "string" }, { type: "integer" }] },
 }, {
-  description: "Where it begins: `tip` (default), `genesis`, a height (what comes after its block) or a cursor. Only when it is created or patched.",
+  description:
+    "Where it begins: `tip` (default), `genesis`, a height (what comes after its block) or a cursor. A webhook that is there already goes on from here, and what it had open is forgotten; left out, it goes on where it is.",
 });
 
 /** What a client sets. */

@@ -63,6 +63,12 @@ const withoutShown = <T extends object>(body: T): Omit<T, "id" | "createdAt" | "
 
 const longestKey = 255;
 
+const creationHeaders = Type.Object({
+  "Idempotency-Key": Type.Optional(
+    Text({ minLength: 1, maxLength: longestKey, description: "For a day, the same key with the same body gets the same reply, token included; with another body it is refused." }),
+  ),
+});
+
 const idempotencyKey = (headers: IncomingHttpHeaders): string | undefined => {
   const key = headers["idempotency-key"];
   if (key === undefined) return undefined;
@@ -102,6 +108,7 @@ export const webhookRoutes: Route<WebhookScope>[] = [
     path: "/webhooks",
     summary: "Creates a webhook and returns its token and secret, this once only.",
     body: WebhookInput,
+    headers: creationHeaders,
     bodyLimit: largestWebhook,
     requiresJsonType: true,
     status: 201,
@@ -159,12 +166,12 @@ export const webhookRoutes: Route<WebhookScope>[] = [
     ...common,
     method: "PUT",
     path: "/webhooks/{id}",
-    summary: "Replaces a webhook as a whole, keeping its id and token: what is left out gets its default. `PATCH` changes only what is given.",
+    summary: "Replaces a webhook as a whole, keeping its id and token: what is left out gets its default. `from` moves its cursor. `PATCH` changes only what is given.",
     params,
     body: WebhookReplaceInput,
     bodyLimit: largestWebhook,
     requiresJsonType: true,
-    errors: [404, 415, 501],
+    errors: [404, 410, 415, 501],
     reply: Nothing,
     answer: async ({ params, body }, { webhooks }) => {
       if (body.event === undefined && body.events === undefined) throw inputError("payload", "event", `or "events" is required${replacementRule}`);

@@ -72,8 +72,9 @@ const FirstGenerationFailure = Type.Object(
 const replyHeaders = {
   "API-Version": { description: "Generation that answered.", schema: { type: "integer", enum: [1, 2] } },
   "X-Request-Id": { description: "Identifies the request in the log.", schema: { type: "string" } },
-  "X-Block-Height": { description: "Height of the state that the reply was computed from.", schema: { type: "integer" } },
+  "X-Block-Height": { description: "Height of the state that the reply was computed from; left out where there was none.", schema: { type: "integer" } },
   ETag: { description: "Strong validator of the body's bytes.", schema: { type: "string" } },
+  "WWW-Authenticate": { description: "How to authenticate: by a token.", schema: { type: "string" } },
   "Retry-After": { description: "Seconds to wait before the next try.", schema: { type: "integer" } },
 };
 
@@ -114,7 +115,7 @@ const responsesOf = <State extends Scope>(route: Route<State>, writer: SchemaWri
   const headers = referToHeaders([
     "API-Version",
     "X-Request-Id",
-    ...(route.stateless === true ? [] : ["X-Block-Height" as const]),
+    ...(route.kind === "body" && route.stateless === true ? [] : ["X-Block-Height" as const]),
     ...(isCached(route) ? ["ETag" as const] : []),
   ]);
   const success = { description: route.summary, headers, content: content ?? json(schema, replyExample(example, form)) };
@@ -180,13 +181,18 @@ const operationOf = <State extends Scope>(
   };
 };
 
+/** Statuses of requests that are refused before a state is opened for them. */
+const beforeState = ["401", "408", "413", "415", "417", "429", "431"];
+
 const failureResponses = (failures: Set<string>, schema: JsonSchema): JsonSchema =>
   Object.fromEntries(
     [...failures].sort().map((status) => {
       const waits = status === "429" || status === "503" ? (["Retry-After"] as const) : [];
       // No generation is known where nothing of the request is.
       const version = ["408", "417", "431"].includes(status) ? [] : (["API-Version"] as const);
-      const headers = referToHeaders([...version, "X-Request-Id", ...waits]);
+      const height = beforeState.includes(status) ? [] : (["X-Block-Height"] as const);
+      const authenticate = status === "401" ? (["WWW-Authenticate"] as const) : [];
+      const headers = referToHeaders([...version, "X-Request-Id", ...height, ...waits, ...authenticate]);
       return [status, { description: reasonOf(Number(status)), headers, content: json(schema) }];
     }),
   );

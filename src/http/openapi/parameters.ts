@@ -49,12 +49,14 @@ const describe =
     };
   };
 
-/** Parameters that are always there: those of a path, or the headers of a request that the node sends. */
-export const requiredParameters = (place: "path" | "header", { properties }: TObject, writer: SchemaWriter): JsonSchema[] =>
-  Object.entries(properties).map(([name, schema]) => describe(place, writer)({ name, required: true, schema }));
+const parametersIn = (place: "path" | "header", { properties, required = [] }: TObject, writer: SchemaWriter): JsonSchema[] =>
+  Object.entries(properties).map(([name, schema]) => describe(place, writer)({ name, required: required.includes(name), schema }));
+
+export const headerParameters = (headers: TObject, writer: SchemaWriter): JsonSchema[] => parametersIn("header", headers, writer);
 
 /** The parameters of a route, those of its path first. */
 export const parametersOf = <State extends Scope>(route: Route<State>, writer: SchemaWriter): JsonSchema[] => [
-  ...(route.params === undefined ? [] : requiredParameters("path", route.params, writer)),
+  ...(route.params === undefined ? [] : parametersIn("path", route.params, writer)),
   ...flattened(querySchema(route), "").map(describe("query", writer)),
+  ...(route.headers === undefined ? [] : headerParameters(route.headers, writer)),
 ];
