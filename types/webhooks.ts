@@ -70,7 +70,7 @@ export interface WebhookDraft {
   match?: "any" | "all" | undefined;
   /** How many blocks it stays behind the tip; `final`: as many as the option `finality`. A block that is reverted before is never seen. Default 0. */
   confirmations?: number | "final" | undefined;
-  /** Where it begins, when it is created or patched: `tip` (default), `genesis`, a height (what comes after its block) or a cursor. */
+  /** Where it begins, or goes on where it is replaced or patched: `tip` (default of a new one), `genesis`, a height (what comes after its block) or a cursor. */
   from?: string | number | undefined;
   /** Default `first`. */
   order?: DeliveryOrder | undefined;
