@@ -167,6 +167,7 @@ export interface Delivery {
 }
 
 /** The result of one condition in a dry run. */
+/** Of a condition; without a `value` that is a list of more than 200. */
 export interface ConditionResult extends Condition {
   holds: boolean;
   /** The payload's value at `key`; absent if it has none, or one of more than 200 characters as JSON. */

@@ -423,7 +423,8 @@ describe("the webhook routes", () => {
       expect(tried.status).to.equal(200);
       const [{ matches, conditions }] = tried.body.data as [{ matches: boolean; conditions: [{ value: unknown; reason: string }] }];
       expect(matches).to.equal(true);
-      expect(conditions[0].value).to.deep.equal(value);
+      // The client has it, and it would be in the reply once for each payload.
+      expect(conditions[0]).not.to.have.property("value");
       expect(conditions[0].reason).to.equal(`"to" fulfils "is any of the list" (${JSON.stringify(value).slice(0, 200)}…): it is "${String(value.at(-1))}"`);
     });
 

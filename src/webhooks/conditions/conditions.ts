@@ -174,7 +174,7 @@ export const compileCondition = (condition: Condition): CompiledCondition => {
 export const combine = (results: readonly boolean[], match: "any" | "all"): boolean =>
   results.length === 0 || (match === "all" ? results.every(Boolean) : results.some(Boolean));
 
-/** Characters of a value's JSON that are shown, at the most: a dry run may find the same value by a hundred conditions. */
+/** Characters of a value's JSON that are shown, and values of a list, at the most: a dry run may find the same value by a hundred conditions. */
 export const mostShown = 200;
 
 const beginningOf = (json: string): string => (json.length <= mostShown ? json : `${json.slice(0, mostShown)}…`);
@@ -189,10 +189,12 @@ export const explain = ({ key, path, condition, value }: CompiledCondition, subj
   const actual = path.includes(anyElement) && first !== undefined ? createSubject(subjects.map((subject) => subject.value)) : first;
   const found = actual === undefined ? "the payload has nothing there" : `it is ${beginningOf(actual.json())}`;
   const isShown = actual !== undefined && actual.json().length <= mostShown;
+  // Once for each payload that is tried.
+  const isLong = Array.isArray(value) && value.length > mostShown;
   return {
     key,
     condition,
-    ...(value === undefined ? {} : { value }),
+    ...(value === undefined || isLong ? {} : { value }),
     holds,
     ...(isShown ? { actual: actual.value } : {}),
     reason: `"${key}" ${holds ? "fulfils" : "does not fulfil"} "${meaning}"${expected}: ${found}`,
