@@ -6,20 +6,23 @@ import type { Selection, SelectionInput } from "./selection.js";
 
 interface OpenEventsNeeds extends ChannelNeeds {
   clock: Pick<FullClock, "monotonic">;
-  select(input: SelectionInput): Promise<Selection>;
+  select(input: SelectionInput, source: "query"): Promise<Selection>;
 }
+
+/** Numbers that are no doubles as text, which conditions take for equal. */
+const keyOf = (selection: readonly unknown[]): string => JSON.stringify(selection, (_name, value: unknown) => (typeof value === "bigint" ? String(value) : value));
 
 /** Finds the cursor of an event stream and what begins it. Those that select the same are in one channel. @throws PorticoError BAD_REQUEST, CURSOR_UNKNOWN, NOT_READY */
 export const createOpenEvents = ({ clock, select, ...needs }: OpenEventsNeeds) => {
   const channels = new Map<string, Channel>();
 
   const makeChannel = async (input: SelectionInput, confirmations: Confirmations | undefined): Promise<Channel> => {
-    const { filter, hostEvents } = await select(input);
+    const { filter, hostEvents } = await select(input, "query");
     return new Channel(filter, { confirmations, hostEvents, whole: true }, needs);
   };
 
   return async (after: string, { confirmations, ...input }: SelectionInput & { confirmations?: Confirmations | undefined }): Promise<() => EventStream> => {
-    const key = JSON.stringify([input.event, input.conditions, input.match, confirmations]);
+    const key = keyOf([input.event, input.conditions, input.match, confirmations]);
     const found = channels.get(key) ?? (await makeChannel(input, confirmations));
     const cursor = await needs.follow.locate(after, found.options);
     return () => {

@@ -1,19 +1,21 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { Type } from "@sinclair/typebox";
+import { type TArray, Type } from "@sinclair/typebox";
 import { derivedEvents } from "../follow/derive.js";
 import { type FullClock, systemAfter } from "../clock.js";
 import type { Follow } from "../follow/follow.js";
-import { Flag, ListOf, OneOf, Text, WholeNumber } from "../http/input/schema.js";
+import { AsJson, Flag, ListOf, OneOf, Text, WholeNumber } from "../http/input/schema.js";
 import { type Route, routesOf, type Scope } from "../http/route.js";
 import { changeStream } from "./change-stream.js";
 import { createOpenEvents } from "./open-events.js";
 import { readFeed } from "./feed.js";
 import { createHeldConditions } from "./held-conditions.js";
-import { ConditionsInput, ConfirmationsInput, createSelect, type Filters } from "./selection.js";
+import { ConfirmationsInput, createSelect, type Filters } from "./selection.js";
 
 export interface LiveNeeds {
   follow: Follow;
   filters: Filters;
+  /** Schema of a list of conditions, as webhooks have them. */
+  conditions: TArray;
   /** Names of all events that there may be. */
   eventNames: readonly string[];
   /** Whether events of blocks and transactions come from the chain; if not, all are the host's. */
@@ -30,19 +32,19 @@ const After = Text({
   description: "What has been seen: a cursor, `genesis` (nothing), `tip` (everything), or a height; or up to 32 cursors separated by commas, of which the first one counts that this node knows.",
 });
 
-const selection = {
+const selectionOf = ({ conditions }: LiveNeeds) => ({
   event: Type.Optional(ListOf(Text({ minLength: 1, maxLength: 200 }), { maxItems: 100, description: "Names of events, and patterns such as `block.*`. Default: all." })),
   after: Type.Optional(After),
   confirmations: Type.Optional(ConfirmationsInput),
-  conditions: Type.Optional(ConditionsInput),
+  conditions: Type.Optional(AsJson(conditions, { description: "Conditions on the payload, as those of a webhook; in a query as JSON." })),
   match: Type.Optional(OneOf(["any", "all"], { description: "Whether one of the conditions must hold (the default), or all." })),
-};
+});
 
-const feed = {
-  ...selection,
+const feedOf = (needs: LiveNeeds) => ({
+  ...selectionOf(needs),
   limit: Type.Optional(WholeNumber({ minimum: 1, maximum: 1000, default: 100, description: "Events, at the most; the last group is sent whole." })),
   wait: Type.Optional(WholeNumber({ minimum: 0, maximum: 60, default: 0, description: "Seconds to wait for events, if there are none." })),
-};
+});
 
 const Event = Type.Object(
   {
@@ -78,14 +80,15 @@ const lastSeen = (headers: IncomingHttpHeaders): string | undefined => {
   return typeof header === "string" && header !== "" ? header : undefined;
 };
 
-const eventsRoute = <State extends Scope>({ follow, clock }: LiveNeeds, select: Select): Route<State> => {
+const eventsRoute = <State extends Scope>(needs: LiveNeeds, select: Select): Route<State> => {
+  const { follow, clock } = needs;
   const openEvents = createOpenEvents({ follow, clock, heartbeat, after: systemAfter, select });
   return routesOf<State>().body({
     ...live,
     method: "GET",
     path: "/events",
     summary: "Streams events as they happen, and before that those after a cursor, as server-sent events.",
-    query: Type.Object(selection),
+    query: Type.Object(selectionOf(needs)),
     content: { "text/event-stream": Type.String() },
     answer: async ({ query: { after = "tip", ...selected }, headers }) => ({
       contentType: "text/event-stream; charset=utf-8",
@@ -106,15 +109,17 @@ interface FeedInput {
   wait?: number;
 }
 
-const feedRoutes = <State extends Scope>({ follow, isStopping }: LiveNeeds, select: Select): Route<State>[] => {
+const feedRoutes = <State extends Scope>(needs: LiveNeeds, select: Select): Route<State>[] => {
+  const { follow, isStopping } = needs;
+  const feed = Type.Object(feedOf(needs));
   const { item } = routesOf<State>();
 
   const held = createHeldConditions();
 
-  const answerFeed = async ({ after = "tip", confirmations, limit = 100, wait = 0, ...selected }: FeedInput, left: AbortSignal | undefined) => {
+  const answerFeed = async ({ after = "tip", confirmations, limit = 100, wait = 0, ...selected }: FeedInput, source: "query" | "payload", left: AbortSignal | undefined) => {
     let release = (): void => undefined;
     try {
-      const { filter, hostEvents } = await select(selected, (length) => (release = held.hold(length)));
+      const { filter, hostEvents } = await select(selected, source, (length) => (release = held.hold(length)));
       const options = { confirmations, hostEvents, whole: true };
       const page = await readFeed(await follow.locate(after, options), filter, { ...options, limit, wait }, { follow, isStopping, left });
       return page as unknown as (typeof FeedReply)["static"];
@@ -131,9 +136,9 @@ const feedRoutes = <State extends Scope>({ follow, isStopping }: LiveNeeds, sele
       method: "GET",
       path: "/events/feed",
       summary: "Returns the events after a cursor; waits for them, if asked to.",
-      query: Type.Object(feed),
+      query: feed,
       reply: FeedReply,
-      answer: ({ query, left }) => answerFeed(query, left),
+      answer: ({ query, left }) => answerFeed(query, "query", left),
     }),
     item({
       ...live,
@@ -143,11 +148,11 @@ const feedRoutes = <State extends Scope>({ follow, isStopping }: LiveNeeds, sele
       path: "/events/feed",
       operation: "postEventsFeed",
       summary: "Returns the events after a cursor, for conditions too long for a URL.",
-      body: Type.Object(feed),
+      body: feed,
       bodyOptional: true,
       bodyLimit: 8_388_608,
       reply: FeedReply,
-      answer: ({ body: input, left }) => answerFeed(input, left),
+      answer: ({ body: input, left }) => answerFeed(input, "payload", left),
     }),
   ];
 };

@@ -1,5 +1,5 @@
 import type { MaybePromise } from "../../types/chain-adapter.js";
-import { inputError, PorticoError } from "../errors.js";
+import { inputError, PorticoError, type Validation } from "../errors.js";
 import { type InputKind, InputOf } from "../http/input/schema.js";
 import { didYouMean } from "../text/known-names.js";
 import type { FollowEvent } from "../follow/event.js";
@@ -20,8 +20,8 @@ export interface SelectionInput {
 
 /** Makes filters. */
 export interface Filters {
-  /** Returns how many characters the values of conditions have as JSON. @throws PorticoError BAD_REQUEST */
-  check(conditions: readonly unknown[]): number;
+  /** Returns how many characters the values of conditions have as JSON. `source`: where the client gave them. @throws PorticoError BAD_REQUEST */
+  check(conditions: readonly unknown[], source: Validation["source"]): number;
   /** Of conditions that have been checked: in slices, as one may list a hundred thousand addresses. */
   compile(events: readonly string[], conditions: readonly unknown[], match: "any" | "all"): Promise<Filter>;
 }
@@ -46,13 +46,13 @@ const isPattern = (name: string): boolean => name === "*" || name.endsWith(".*")
 
 export const createSelect =
   ({ filters, eventNames, chainEvents, node }: SelectionNeeds) =>
-  /** `admit` is told how long the conditions are, before they take more memory. */
-  async ({ event = ["*"], conditions = [], match = "any" }: SelectionInput, admit?: (length: number) => void): Promise<Selection> => {
+  /** `source`: where the client gave it. `admit` is told how long the conditions are, before they take more memory. */
+  async ({ event = ["*"], conditions = [], match = "any" }: SelectionInput, source: Validation["source"], admit?: (length: number) => void): Promise<Selection> => {
     const wrong = event.find((name) => !isPattern(name) && !eventNames.includes(name));
-    if (wrong !== undefined) throw inputError("query", "event", `must be patterns such as block.*, or names among ${eventNames.join(", ")}; not "${wrong.slice(0, 100)}"${didYouMean(wrong, eventNames)}`);
+    if (wrong !== undefined) throw inputError(source, "event", `must be patterns such as block.*, or names among ${eventNames.join(", ")}; not "${wrong.slice(0, 100)}"${didYouMean(wrong, eventNames)}`);
     const hosts = node === undefined ? undefined : event.find((name) => !isPattern(name) && !chainEvents.includes(name));
     if (hosts !== undefined) throw new PorticoError("NOT_SUPPORTED", `This replica does not tell of ${hosts}: the node does, at ${node ?? ""}.`);
-    const length = filters.check(conditions);
+    const length = filters.check(conditions, source);
     admit?.(length);
     const filter = await filters.compile(event, conditions, match);
     return { filter, hostEvents: eventNames.some((name) => !chainEvents.includes(name) && filter.listens(name)) };
@@ -69,17 +69,3 @@ const confirmationsKind: InputKind<Confirmations> = {
 
 /** How far behind the tip a reader stays. */
 export const ConfirmationsInput = InputOf(confirmationsKind, { description: "Blocks that the reader stays behind the tip; `final`: as many as make a block final. A block that is reverted before is never seen." });
-
-const listKind: InputKind<unknown[]> = {
-  parse: (value) => {
-    try {
-      const parsed: unknown = typeof value === "string" ? JSON.parse(value) : value;
-      return Array.isArray(parsed) ? { value: parsed } : { rule: "must be a list of conditions (JSON)" };
-    } catch {
-      return { rule: "must be a list of conditions (JSON)" };
-    }
-  },
-  accepts: { anyOf: [{ type: "string" }, { type: "array", items: { type: "object" } }] },
-};
-
-export const ConditionsInput = InputOf(listKind, { description: "Conditions on the payload, as those of a webhook; in a query as JSON." });

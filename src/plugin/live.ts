@@ -1,5 +1,6 @@
 import type { Condition } from "../../types/webhooks.js";
 import { loopShare, runShared } from "../async/loop-share.js";
+import { conditionsInput } from "../api/resources/webhook.js";
 import type { FullClock } from "../clock.js";
 import type { Route, Scope } from "../http/route.js";
 import { liveRoutes } from "../live/routes.js";
@@ -17,7 +18,7 @@ export const createLive = <State extends Scope>({ follow, eventNames, offersChan
   let worker: ReturnType<typeof createPatternWorker> | undefined;
 
   const filters: Filters = {
-    check: (conditions) => checkConditions(conditions as readonly Condition[]),
+    check: (conditions, source) => checkConditions(conditions as readonly Condition[], source),
     compile: async (events, given, match) => {
       const conditions = given as readonly Condition[];
       const listens = (event: string): boolean => namesEvent(events, event);
@@ -38,7 +39,7 @@ export const createLive = <State extends Scope>({ follow, eventNames, offersChan
   };
 
   return {
-    routes: liveRoutes<State>({ follow, filters, eventNames, offersChanges, node, isStopping, clock }),
+    routes: liveRoutes<State>({ follow, filters, conditions: conditionsInput, eventNames, offersChanges, node, isStopping, clock }),
     close: async () => {
       const ending = worker;
       worker = undefined;

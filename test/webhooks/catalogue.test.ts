@@ -195,6 +195,7 @@ describe("the webhook registry", () => {
     ["patterns that are too large together", { conditions: Array.from({ length: 11 }, () => ({ key: "a", condition: "regexp", value: "x{1000}" })) }, "conditions.9.value", /is too large/],
     ["a value that is too long", condition({ value: "x".repeat(49_999) }), "conditions.0.value", /is too long: the values of all conditions together may have 50000 characters as JSON/],
     ["values that are too long together", { conditions: Array.from({ length: 6 }, () => ({ key: "a", condition: "truthy", value: [10n ** 9_000n] })) }, "conditions.5.value", /is too long/],
+    ["a condition that is none", { conditions: [null] }, "conditions.0", /must be object/],
     ["a pattern that is not a string", condition({ condition: "regexp", value: 1 }), "conditions.0.value", /regular expression/],
     ["a range without a maximum", condition({ condition: "between", value: { min: 1 } }), "conditions.0.value", /must be \{min, max\}/],
     ["a range that is not an object", condition({ condition: "not-between", value: 5 }), "conditions.0.value", /must be \{min, max\}/],

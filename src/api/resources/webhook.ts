@@ -167,7 +167,7 @@ const ConditionInput = Type.Object({
   value: Type.Optional(Type.Unknown({ description: valueDescription })),
 });
 
-const conditions = ListOf(ConditionInput, { maxItems: limits.conditions });
+export const conditionsInput = ListOf(ConditionInput, { maxItems: limits.conditions });
 const match = OneOf(["any", "all"], { description: "Whether any one condition must hold, or all of them." });
 
 /** Declared by hand, since the schema of a `Flag` would not show that text is accepted too. */
@@ -203,7 +203,7 @@ const settings = {
   events: Type.Optional(ListOf(Text({ description: "The name of an event, or a pattern such as `transaction.*`." }), { maxItems: limits.events })),
   target: Type.Optional(Text({ description: "http or https URL." })),
   enabled: Type.Optional(enabled),
-  conditions: Type.Optional(conditions),
+  conditions: Type.Optional(conditionsInput),
   match: Type.Optional(match),
   confirmations: Type.Optional(confirmations),
   order: Type.Optional(OneOf(orders, { description: "`first`: first attempts in order; `strict`: nothing overtakes; `none`." })),
@@ -245,7 +245,7 @@ export const WebhookKeyResource = Type.Object({ type: Type.String({ description:
 
 export const DryRunInput = Type.Object({
   event: Type.Optional(Text({ description: "Required without `payload`." })),
-  conditions,
+  conditions: conditionsInput,
   match: Type.Optional(match),
   payload: Type.Optional(Type.Unknown({ description: `A sample payload of at most ${largestKept} characters as JSON; without it, the last real ones are used.` })),
   last: Type.Optional(WholeNumber({ minimum: 1, maximum: 100 })),

@@ -4,9 +4,10 @@ import bodyParser from "koa-bodyparser";
 import type { Context } from "koa";
 import { loopShare } from "../../async/loop-share.js";
 import { currentMeter, metered } from "../../async/work-meter.js";
-import { inputError, PorticoError } from "../../errors.js";
+import { PorticoError } from "../../errors.js";
 import { type BodyGate, bodyTooLarge } from "./body-gate.js";
-import { NumberError, parseExactJson, surveyJson } from "./exact-json.js";
+import { parseBounded } from "./bounded-json.js";
+import { NumberError } from "./exact-json.js";
 
 /** Bytes that a body may have, before and after decompression: see `Route`. */
 export interface BodyBounds {
@@ -30,39 +31,9 @@ const refusalOf = (error: unknown, limit: number): PorticoError => {
   return new PorticoError("MALFORMED_JSON", undefined, { cause: error });
 };
 
-/** Levels; deeper than any legitimate body. Serializing much deeper values could exhaust the stack. */
-const deepestNesting = 100;
-
-/** Numbers of a body that a double may not hold: more than any legitimate body of so many bytes has. */
-const mostExact = (limit: number): number => Math.max(1_000, Math.floor(limit / 64));
-
-/** Arrays, objects and members with a name, the dearest of all to make: in legitimate bodies each has thirty bytes and more. */
-const mostParts = (limit: number): number => Math.max(1_000, Math.floor(limit / 16));
-
-/** Whether a value has a member `__proto__`, which whoever copies it might take for its prototype. */
-const namesPrototype = (value: unknown): boolean =>
-  typeof value === "object" && value !== null && (Object.hasOwn(value, "__proto__") || Object.values(value).some(namesPrototype));
-
-/** What a body has is looked at before it is parsed: that takes time, for which others wait. `before`: how the host has parsed it, if it has. */
-const parseBody = (raw: string, limit: number, before: unknown): unknown => {
-  const { depth, parts, longNumbers } = surveyJson(raw);
-  if (depth > deepestNesting) {
-    throw new PorticoError("MALFORMED_JSON", `The request body is nested deeper than ${deepestNesting} levels.`);
-  }
-  if (parts > mostParts(limit)) {
-    throw new PorticoError("BAD_REQUEST", `The request body has more than ${mostParts(limit)} objects, lists and members.`, { validation: { source: "payload", keys: ["value"] } });
-  }
-  if (longNumbers > mostExact(limit)) throw new NumberError(`one of more than ${mostExact(limit)} with so many digits or an exponent`);
-  const value = longNumbers > 0 ? parseExactJson(raw) : (before ?? (JSON.parse(raw) as unknown));
-  if (typeof value !== "object" || value === null) throw inputError("payload", "value", "must be object");
-  // It may be spelt with escapes.
-  if (/__proto__|\\u/.test(raw) && namesPrototype(value)) throw inputError("payload", "__proto__", "is not allowed");
-  return value;
-};
-
 const exactly = (raw: string, limit: number, before: unknown): unknown => {
   try {
-    return parseBody(raw, limit, before);
+    return parseBounded(raw, limit, before);
   } catch (cause) {
     if (!(cause instanceof NumberError)) throw refusalOf(cause, limit);
     throw new PorticoError("BAD_REQUEST", `The request body has a number that is ${cause.message}.`, { cause, validation: { source: "payload", keys: ["value"] } });

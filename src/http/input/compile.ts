@@ -1,4 +1,5 @@
-import { exactKeyword, inputKeyword } from "./schema.js";
+import { parseBounded } from "./bounded-json.js";
+import { exactKeyword, inputKeyword, textKeyword } from "./schema.js";
 import { isSchema, type JsonSchema } from "../json-schema.js";
 
 /**
@@ -60,6 +61,35 @@ const toNumber: Coerce = (value) => {
 
 const toBoolean: Coerce = (value) => (value === "true" ? true : value === "false" ? false : value);
 
+const toTrimmed: Coerce = (value) => (typeof value === "string" ? value.trim() : value);
+
+const fromCommas: Coerce = (value) => {
+  const list: unknown = typeof value === "string" ? value.split(",") : value;
+  return Array.isArray(list) ? list.map(toTrimmed) : list;
+};
+
+/** Characters of a list as JSON: no body has more. */
+const longestJson = 8_388_608;
+
+const fromJson: Coerce = (value) => {
+  if (typeof value !== "string") return value;
+  try {
+    return parseBounded(value, longestJson);
+  } catch {
+    return value;
+  }
+};
+
+const listCoercion = (schema: JsonSchema): Coerce | undefined => {
+  const items = coercion(schema.items);
+  const ofText = schema[textKeyword] === "json" ? fromJson : schema[textKeyword] === "commas" ? fromCommas : undefined;
+  if (items === undefined) return ofText;
+  return (value) => {
+    const list = ofText === undefined ? value : ofText(value);
+    return Array.isArray(list) ? list.map(items) : list;
+  };
+};
+
 const singles = new WeakSet<object>();
 
 /** Whether a range was made from a single value given in its place. */
@@ -107,10 +137,8 @@ export const coercion = (schema: unknown): Coerce | undefined => {
       return toNumber;
     case "boolean":
       return toBoolean;
-    case "array": {
-      const coerce = coercion(schema.items);
-      return coerce === undefined ? undefined : (value) => (Array.isArray(value) ? value.map(coerce) : value);
-    }
+    case "array":
+      return listCoercion(schema);
     case "object":
       return memberCoercion(schema);
     default:

@@ -3,7 +3,7 @@ import type { DataValidateFunction } from "ajv/dist/types/index.js";
 import { inputError, type Validation } from "../../errors.js";
 import { amongKnown, didYouMean } from "../../text/known-names.js";
 import { createSchemaCompiler, type SchemaCompiler } from "../../schema-compiler.js";
-import { exactKeyword, type InputKind, inputKeyword, requiredKeyword, type Surroundings } from "./schema.js";
+import { exactKeyword, type InputKind, inputKeyword, requiredKeyword, type Surroundings, textKeyword } from "./schema.js";
 import { coercion, inputSchema, isSingle } from "./compile.js";
 import { amountKeyword, isSchema } from "../json-schema.js";
 
@@ -35,7 +35,7 @@ const compileKind = (kind: InputKind<unknown>, surroundings: Surroundings): Data
 
 const createCompiler = (surroundings: Surroundings): SchemaCompiler => {
   const ajv = createSchemaCompiler({ useDefaults: true, verbose: true });
-  ajv.addVocabulary([exactKeyword, requiredKeyword, amountKeyword]);
+  ajv.addVocabulary([exactKeyword, requiredKeyword, textKeyword, amountKeyword]);
   // Not declared as `modifying`, although it is: the code that Ajv generates for a modifying keyword re-reads the value into a
   // variable whose declaration may have been optimized away, which makes it a global. No other keyword stands beside this one,
   // so nothing needs the re-read.
@@ -78,6 +78,9 @@ const refusalOf = (error: DefinedError, input: unknown): { key: string; rule: st
   }
   if (error.keyword === "enum") {
     return { key, rule: `must be one of ${listed(error.params.allowedValues)}${didYouMean(valueAt(error.instancePath, input), error.params.allowedValues.map(String))}` };
+  }
+  if (error.keyword === "type" && isSchema(error.parentSchema) && error.parentSchema[textKeyword] === "json") {
+    return { key, rule: "must be a list, as JSON" };
   }
   if (error.keyword === "anyOf") {
     return { key, rule: "does not have any of the accepted forms" };

@@ -1,6 +1,6 @@
 import { inputError } from "../../errors.js";
 import { amongKnown } from "../../text/known-names.js";
-import { exactKeyword, inputKeyword } from "./schema.js";
+import { exactKeyword, inputKeyword, textKeyword } from "./schema.js";
 import { isSchema, type JsonSchema } from "../json-schema.js";
 
 /** The parameters of a query string in the caller's order, decoded. */
@@ -48,7 +48,7 @@ const placesOf = (schema: JsonSchema, within: string[]): Map<string, Place> => {
     const path = [...within, name];
     const nested = isSchema(part) && part.type === "object" && !(inputKeyword in part);
     if (!nested || part[exactKeyword] === true) {
-      places.set(path.join("."), { path, many: isSchema(part) && part.type === "array" });
+      places.set(path.join("."), { path, many: isSchema(part) && part.type === "array" && part[textKeyword] !== "json" });
     }
     for (const [nestedName, place] of nested ? placesOf(part, path) : []) {
       places.set(nestedName, place);

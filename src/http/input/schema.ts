@@ -49,6 +49,9 @@ export const requiredKeyword = "x-required";
 /** Marks a range that also takes a single value, as both bounds. */
 export const exactKeyword = "x-exact";
 
+/** Of a list: how it is written as a text. */
+export const textKeyword = "x-text";
+
 /** Makes an input type that is parsed by `kind`. */
 export const InputOf = <T>(kind: InputKind<T>, options: InputOptions = {}): TUnsafe<T> =>
   Type.Unsafe<T>({ ...options, [inputKeyword]: kind });
@@ -78,11 +81,14 @@ export const OneOf = <const Value extends string>(
   options: { default?: NoInfer<Value>; description?: string } = {},
 ): TUnsafe<Value> => Type.Unsafe<Value>({ ...options, type: "string", enum: [...values] });
 
-/** In a query, comma-separated or repeated. */
+/** In a query, comma-separated or repeated. `asText`: a body has it so, too, and spaces around the items do not count. */
 export const ListOf = <Item extends TSchema>(
   item: Item,
-  options: { minItems?: number; maxItems?: number; description?: string } = {},
-): TArray<Item> => Type.Array(item, options);
+  { asText = false, ...options }: { minItems?: number; maxItems?: number; description?: string; asText?: boolean } = {},
+): TArray<Item> => Type.Array(item, { ...options, ...(asText ? { [textKeyword]: "commas" } : {}) });
+
+/** The same list, which a query has as JSON, and a body as it is or as JSON. */
+export const AsJson = <List extends TArray>(list: List, options: { description?: string } = {}): List => ({ ...list, ...options, [textKeyword]: "json" });
 
 const amountText = /^-?\d{1,40}$/;
 

@@ -1,8 +1,8 @@
 import type { TObject } from "@sinclair/typebox";
 import { querySchema } from "../route-schemas.js";
-import { exactKeyword, inputKeyword } from "../input/schema.js";
+import { exactKeyword, inputKeyword, textKeyword } from "../input/schema.js";
 import { isSchema, type JsonSchema } from "../json-schema.js";
-import type { SchemaWriter } from "./schemas.js";
+import { jsonAsText, type SchemaWriter } from "./schemas.js";
 import type { Route, Scope } from "../route.js";
 
 interface Parameter {
@@ -17,6 +17,9 @@ const boundOf = (name: string, part: unknown, range: unknown): unknown => {
   return which === undefined || typeof range !== "string" || !isSchema(part) ? part : { ...part, description: `${range} ${which}` };
 };
 
+/** In a query, what may be JSON within a text is nothing else. */
+const asText = (part: unknown): unknown => (isSchema(part) && part[textKeyword] === "json" ? { ...jsonAsText, description: part.description } : part);
+
 /** The parameters of a query as clients write them: members of nested objects have dotted names. */
 const flattened = (schema: JsonSchema, within: string): Parameter[] => {
   const { description } = schema;
@@ -25,7 +28,7 @@ const flattened = (schema: JsonSchema, within: string): Parameter[] => {
     const own = {
       name: within + name,
       required: within === "" && required.includes(name) && !(isSchema(part) && "default" in part),
-      schema: within === "" ? part : boundOf(name, part, description),
+      schema: within === "" ? asText(part) : boundOf(name, part, description),
     };
     if (!isSchema(part) || part.type !== "object" || inputKeyword in part) {
       return [own];

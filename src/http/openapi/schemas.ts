@@ -1,4 +1,4 @@
-import { exactKeyword, type InputKind, inputKeyword } from "../input/schema.js";
+import { exactKeyword, type InputKind, inputKeyword, textKeyword } from "../input/schema.js";
 import type { AmountForm } from "../routing/amounts.js";
 import { amountKeyword, isSchema, type JsonSchema } from "../json-schema.js";
 
@@ -17,6 +17,9 @@ interface Manner {
   amounts: DescribedForm;
   input: boolean;
 }
+
+/** A value that is written as JSON within a text. */
+export const jsonAsText: JsonSchema = { type: "string", contentMediaType: "application/json" };
 
 const amountAsText: JsonSchema = { type: "string", pattern: "^-?\\d+$" };
 
@@ -44,6 +47,8 @@ const asInput = (schema: JsonSchema): JsonSchema => {
   const needed = Array.isArray(required) ? required.filter((name) => !withDefault(schema.properties, name)) : [];
   return { additionalProperties: false, ...rest, ...(needed.length === 0 ? {} : { required: needed }) };
 };
+
+const listOrJson = ({ description, ...list }: JsonSchema): JsonSchema => ({ anyOf: [list, jsonAsText], description });
 
 export const createSchemaWriter = (): SchemaWriter => {
   const components: Record<string, JsonSchema> = {};
@@ -88,6 +93,7 @@ export const createSchemaWriter = (): SchemaWriter => {
       const { title: _title, description: _description, default: _default, ...asNumber } = written;
       return { anyOf: [asNumber, amountAsText], ...annotations(schema) };
     }
+    if (schema[textKeyword] === "json") return listOrJson(written);
     if (schema[exactKeyword] === true && isSchema(schema.properties)) {
       return { anyOf: [write(schema.properties.from, manner), written] };
     }

@@ -1,6 +1,6 @@
 import type { WebhookRow } from "../../../types/webhook-store.js";
 import type { BatchRule, Condition, WebhookDraft } from "../../../types/webhooks.js";
-import { inputError, messageOf } from "../../errors.js";
+import { inputError, messageOf, type Validation } from "../../errors.js";
 import { didYouMean } from "../../text/known-names.js";
 import { jsonLength } from "../conditions/json-value.js";
 import { isNamePattern, namesEvent, operatorNames, operators, type ValueForm } from "../conditions/conditions.js";
@@ -69,21 +69,24 @@ const forms: Readonly<Record<ValueForm, { fits(value: unknown): boolean; rule: s
   none: { fits: () => true, rule: "" },
 };
 
-const checkCondition = (condition: Condition, at: string): void => {
-  const { key, condition: operator, value } = condition;
-  if (typeof key !== "string" || key === "" || key.length > limits.key) throw inputError("payload", `${at}.key`, `must be a string of 1 to ${limits.key} characters`);
-  if (!operatorNames.includes(operator)) throw inputError("payload", `${at}.condition`, `must be one of ${operatorNames.join(", ")}${didYouMean(operator, operatorNames)}`);
+type Refuse = (key: string, rule: string) => never;
+
+const checkCondition = (condition: unknown, at: string, refuse: Refuse): void => {
+  if (typeof condition !== "object" || condition === null) return refuse(at, "must be object");
+  const { key, condition: operator, value } = condition as Condition;
+  if (typeof key !== "string" || key === "" || key.length > limits.key) refuse(`${at}.key`, `must be a string of 1 to ${limits.key} characters`);
+  if (!operatorNames.includes(operator)) refuse(`${at}.condition`, `must be one of ${operatorNames.join(", ")}${didYouMean(operator, operatorNames)}`);
   const { fits, rule } = forms[operators[operator].form];
-  if (!fits(value)) throw inputError("payload", `${at}.value`, rule);
+  if (!fits(value)) refuse(`${at}.value`, rule);
 };
 
 /** Instructions of a condition's pattern; 0 where it has none. */
-const sizeOf = ({ condition, value }: Condition, at: string): number => {
+const sizeOf = ({ condition, value }: Condition, at: string, refuse: Refuse): number => {
   if (operators[condition].form !== "pattern") return 0;
   try {
     return patternSize(value as string, limits.instructions);
   } catch (error) {
-    throw inputError("payload", at, `does not compile: ${messageOf(error)}`);
+    return refuse(at, `does not compile: ${messageOf(error)}`);
   }
 };
 
@@ -95,27 +98,25 @@ export const checkInAdvance = (conditions: readonly Condition[]): void => {
   checked.set(conditions, checkConditions(conditions));
 };
 
-/** Returns how many characters their values have as JSON. @throws PorticoError BAD_REQUEST */
-export const checkConditions = (conditions: readonly Condition[]): number => {
+/** Returns how many characters their values have as JSON. `source`: where a client gave them. @throws PorticoError BAD_REQUEST */
+export const checkConditions = (conditions: readonly Condition[], source: Validation["source"] = "payload"): number => {
   const known = checked.get(conditions);
   if (known !== undefined) return known;
-  if (!Array.isArray(conditions)) throw inputError("payload", "conditions", "must be a list");
-  if (conditions.length > limits.conditions) throw inputError("payload", "conditions", `must not have more than ${limits.conditions} items`);
+  const refuse: Refuse = (key, rule) => {
+    throw inputError(source, key, rule);
+  };
+  if (!Array.isArray(conditions)) refuse("conditions", "must be a list");
+  if (conditions.length > limits.conditions) refuse("conditions", `must not have more than ${limits.conditions} items`);
   let [length, listLength, instructions] = [0, 0, 0];
   for (const [index, condition] of (conditions as readonly Condition[]).entries()) {
-    checkCondition(condition, `conditions.${index}`);
+    const at = `conditions.${index}.value`;
+    checkCondition(condition, `conditions.${index}`, refuse);
     if (operators[condition.condition].form === "list") listLength += jsonLength(condition.value);
     else length += jsonLength(condition.value);
-    if (listLength > limits.lists) {
-      throw inputError("payload", `conditions.${index}.value`, `is too long: all lists together may have ${limits.lists} characters as JSON`);
-    }
-    if (length > limits.values) {
-      throw inputError("payload", `conditions.${index}.value`, `is too long: the values of all conditions together may have ${limits.values} characters as JSON`);
-    }
-    instructions += sizeOf(condition, `conditions.${index}.value`);
-    if (instructions > limits.instructions) {
-      throw inputError("payload", `conditions.${index}.value`, `is too large: all patterns together may compile to ${limits.instructions} instructions, for which x{100} counts as a hundred`);
-    }
+    if (listLength > limits.lists) refuse(at, `is too long: all lists together may have ${limits.lists} characters as JSON`);
+    if (length > limits.values) refuse(at, `is too long: the values of all conditions together may have ${limits.values} characters as JSON`);
+    instructions += sizeOf(condition, at, refuse);
+    if (instructions > limits.instructions) refuse(at, `is too large: all patterns together may compile to ${limits.instructions} instructions, for which x{100} counts as a hundred`);
   }
   return length + listLength;
 };
@@ -125,7 +126,7 @@ export const checkEvent = (event: string, events: readonly string[]): void => {
   if (!events.includes(event)) throw inputError("payload", "event", `must be one of ${events.join(", ")}${didYouMean(event, events)}`);
 };
 
-const refuse = (key: string, rule: string): never => {
+const refuse: Refuse = (key, rule) => {
   throw inputError("payload", key, rule);
 };
 

@@ -1,0 +1,101 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { EventEmitter } from "eventemitter3";
+import { request } from "undici";
+import { createApiPlugin } from "../../src/plugin/plugin.js";
+import type { ApiPlugin } from "../../types/plugin.js";
+import { createMemoryAdapter } from "../memory-adapter/adapter.js";
+import { silentLogger } from "../silent.js";
+import { at, chain } from "../store/branches.js";
+
+const height = 10;
+
+interface Reply {
+  status: number;
+  body: { data: { event: string; data: { number?: string } }[]; message?: string; code?: string; validation?: { source: string; keys: string[] } };
+}
+
+describe("What a reader of events asks for", function () {
+  this.timeout(60_000);
+  const events = new EventEmitter();
+  let plugin: ApiPlugin;
+  let api: string;
+  let dataDir: string;
+
+  before(async () => {
+    dataDir = mkdtempSync(join(tmpdir(), "portico-live-input-"));
+    const memory = createMemoryAdapter(chain.network);
+    for (let next = 1; next <= height; next++) memory.apply(at(next));
+    plugin = createApiPlugin({ network: chain.network, events, chain: memory, dataDir, logger: silentLogger, options: { rateLimit: false } });
+    api = `http://127.0.0.1:${((await plugin.listen(0)).address() as AddressInfo).port}/api`;
+    for (const number of ["9007199254740992", "9007199254740993"]) events.emit("peer.added", { number });
+    events.emit("state.started", null);
+    await plugin.settled();
+  });
+  after(async () => {
+    await plugin.stop();
+    rmSync(dataDir, { recursive: true });
+  });
+
+  const send = async (path: string, options: { method?: "GET" | "POST"; body?: string; headers?: Record<string, string> } = {}): Promise<Reply> => {
+    const { statusCode, body } = await request(api + path, options);
+    return { status: statusCode, body: (await body.json()) as Reply["body"] };
+  };
+  const get = (path: string, query: Record<string, string>): Promise<Reply> => send(`${path}?${new URLSearchParams(query).toString()}`);
+  const post = (body: object): Promise<Reply> => send("/events/feed", { method: "POST", body: JSON.stringify(body) });
+  const refusalOf = ({ status, body: { code, validation, message } }: Reply): unknown[] => [status, code, validation?.source, validation?.keys, message];
+
+  /** The first events of a stream, as long as one of a name has not come. */
+  const streamUntil = async (last: string, query: Record<string, string>): Promise<string> => {
+    const { body } = await request(`${api}/events?${new URLSearchParams(query).toString()}`);
+    let text = "";
+    for await (const chunk of body) {
+      text += String(chunk);
+      if (text.includes(`event: ${last}\n`)) break;
+    }
+    return text;
+  };
+
+  describe("by conditions", () => {
+    const good = { key: "number", condition: "eq", value: 1 };
+    for (const [what, conditions, key, rule] of [
+      ["null", [null], "conditions.0", "must be object"],
+      ["a number", [good, 5], "conditions.1", "must be object"],
+      ["a text", ["number"], "conditions.0", "must be object"],
+      ["a list", [[good]], "conditions.0", "must be object"],
+      ["one with an unknown member", [{ ...good, extra: 1 }], "conditions.0.extra", "is not allowed; allowed: key, condition, value"],
+      ["one without a key", [{ condition: "eq", value: 1 }], "conditions.0.key", "is required"],
+      ["one with a value of the wrong form", [{ key: "number", condition: "gt", value: [1] }], "conditions.0.value", "must be a number or a string"],
+      ["101", Array.from({ length: 101 }, () => good), "conditions", "must NOT have more than 100 items"],
+    ] as const) {
+      it(`is refused ${what}, as by a webhook`, async () => {
+        const message = `"${key}" ${rule}`;
+        const text = JSON.stringify(conditions);
+        for (const path of ["/events", "/events/feed"]) expect(refusalOf(await get(path, { conditions: text })), path).to.deep.equal([400, "BAD_REQUEST", "query", [key], message]);
+        for (const given of [conditions, text]) expect(refusalOf(await post({ conditions: given }))).to.deep.equal([400, "BAD_REQUEST", "payload", [key], message]);
+      });
+    }
+
+    it("is told that they are a list, as JSON", async () => {
+      const deep = `[{"key":"a","condition":"eq","value":${"[".repeat(200)}${"]".repeat(200)}}]`;
+      for (const text of ["", "null", "{}", "5", "[", '[{"key":"a"', deep]) {
+        expect(refusalOf(await get("/events/feed", { conditions: text })), text).to.deep.equal([400, "BAD_REQUEST", "query", ["conditions"], '"conditions" must be a list, as JSON']);
+      }
+      for (const conditions of [null, {}, 5, "x"]) expect(refusalOf(await post({ conditions }))).to.deep.equal([400, "BAD_REQUEST", "payload", ["conditions"], '"conditions" must be a list, as JSON']);
+    });
+
+    it("compares numbers exactly beyond 2^53, however the conditions come", async () => {
+      const conditions = '[{"key":"number","condition":"eq","value":9007199254740993}]';
+      const whole = (reply: Reply): unknown[] => [reply.status, reply.body.data.map(({ data }) => data.number)];
+      const expected = [200, ["9007199254740993"]];
+      expect(whole(await get("/events/feed", { after: "genesis", event: "peer.added", conditions }))).to.deep.equal(expected);
+      expect(whole(await post({ after: "genesis", event: ["peer.added"], conditions }))).to.deep.equal(expected);
+      expect(whole(await send("/events/feed", { method: "POST", body: `{"after":"genesis","event":["peer.added"],"conditions":${conditions}}` }))).to.deep.equal(expected);
+      const told = await streamUntil("peer.added", { after: "genesis", event: "peer.added", conditions });
+      expect([...told.matchAll(/"number":"(\d+)"/g)].map(([, number]) => number)).to.deep.equal(["9007199254740993"]);
+    });
+  });
+});
