@@ -33,7 +33,7 @@ const After = Text({
 });
 
 const selectionOf = ({ conditions }: LiveNeeds) => ({
-  event: Type.Optional(ListOf(Text({ minLength: 1, maxLength: 200 }), { maxItems: 100, description: "Names of events, and patterns such as `block.*`. Default: all." })),
+  event: Type.Optional(ListOf(Text({ minLength: 1, maxLength: 200 }), { asText: true, minItems: 1, maxItems: 100, description: "Names of events, and patterns such as `block.*`. Default: all." })),
   after: Type.Optional(After),
   confirmations: Type.Optional(ConfirmationsInput),
   conditions: Type.Optional(AsJson(conditions, { description: "Conditions on the payload, as those of a webhook; in a query as JSON." })),

@@ -2,6 +2,7 @@ import type { MaybePromise } from "../../types/chain-adapter.js";
 import { inputError, PorticoError, type Validation } from "../errors.js";
 import { type InputKind, InputOf } from "../http/input/schema.js";
 import { didYouMean } from "../text/known-names.js";
+import { canonicalEvent, isNameAmong } from "../follow/event-names.js";
 import type { FollowEvent } from "../follow/event.js";
 import type { Confirmations } from "../follow/follow.js";
 
@@ -42,19 +43,17 @@ export interface SelectionNeeds {
   node: string | undefined;
 }
 
-const isPattern = (name: string): boolean => name === "*" || name.endsWith(".*");
-
 export const createSelect =
   ({ filters, eventNames, chainEvents, node }: SelectionNeeds) =>
   /** `source`: where the client gave it. `admit` is told how long the conditions are, before they take more memory. */
   async ({ event = ["*"], conditions = [], match = "any" }: SelectionInput, source: Validation["source"], admit?: (length: number) => void): Promise<Selection> => {
-    const wrong = event.find((name) => !isPattern(name) && !eventNames.includes(name));
+    const wrong = event.find((name) => !isNameAmong(name, eventNames));
     if (wrong !== undefined) throw inputError(source, "event", `must be patterns such as block.*, or names among ${eventNames.join(", ")}; not "${wrong.slice(0, 100)}"${didYouMean(wrong, eventNames)}`);
-    const hosts = node === undefined ? undefined : event.find((name) => !isPattern(name) && !chainEvents.includes(name));
+    const hosts = node === undefined ? undefined : event.find((name) => !isNameAmong(name, chainEvents));
     if (hosts !== undefined) throw new PorticoError("NOT_SUPPORTED", `This replica does not tell of ${hosts}: the node does, at ${node ?? ""}.`);
     const length = filters.check(conditions, source);
     admit?.(length);
-    const filter = await filters.compile(event, conditions, match);
+    const filter = await filters.compile(event.map(canonicalEvent), conditions, match);
     return { filter, hostEvents: eventNames.some((name) => !chainEvents.includes(name) && filter.listens(name)) };
   };
 

@@ -98,4 +98,38 @@ describe("What a reader of events asks for", function () {
       expect([...told.matchAll(/"number":"(\d+)"/g)].map(([, number]) => number)).to.deep.equal(["9007199254740993"]);
     });
   });
+
+  describe("by names", () => {
+    const told = ({ status, body }: Reply): unknown[] => [status, ...body.data.map(({ event }) => event)];
+
+    it("gets an event by its second name, and by a pattern of it", async () => {
+      for (const event of ["state:started", "state.started", "state.*"]) {
+        expect(told(await get("/events/feed", { after: "genesis", event })), event).to.deep.equal([200, "state:started"]);
+        expect(await streamUntil("state:started", { after: "genesis", event })).to.contain("event: state:started\n");
+      }
+    });
+
+    it("is refused patterns that mean no event, and lists without any", async () => {
+      for (const name of ["foo.*", ".*", "webhook.*", "block.applied.*", "block*", "state:*"]) {
+        for (const path of ["/events", "/events/feed"]) {
+          const [status, code, source, keys, message] = refusalOf(await get(path, { event: `block.*,${name}` }));
+          expect([status, code, source, keys], name).to.deep.equal([400, "BAD_REQUEST", "query", ["event"]]);
+          expect(message).to.match(/^"event" must be patterns such as block\.\*, or names among /).and.contain(`; not "${name}"`);
+        }
+        expect(refusalOf(await post({ event: [name] })).slice(0, 4), name).to.deep.equal([400, "BAD_REQUEST", "payload", ["event"]]);
+      }
+      expect(refusalOf(await post({ event: [] }))).to.deep.equal([400, "BAD_REQUEST", "payload", ["event"], '"event" must NOT have fewer than 1 items']);
+    });
+
+    it("may write them as one text, with spaces, in a query as in a body", async () => {
+      const expected = [200, "peer.added", "peer.added", "state:started"];
+      for (const event of ["peer.added,state:started", " peer.* , state:started"]) {
+        expect(told(await get("/events/feed", { after: "genesis", event }))).to.deep.equal(expected);
+        expect(told(await post({ after: "genesis", event }))).to.deep.equal(expected);
+        expect(told(await post({ after: "genesis", event: event.split(",") }))).to.deep.equal(expected);
+      }
+      expect(told(await send("/events/feed?after=genesis&event=peer.added&event=state:started"))).to.deep.equal(expected);
+      for (const event of [5, {}, null]) expect(refusalOf(await post({ event }))).to.deep.equal([400, "BAD_REQUEST", "payload", ["event"], '"event" must be array']);
+    });
+  });
 });

@@ -110,9 +110,9 @@ describe("A replica", function () {
     const [nodes, own] = [(await all(node.url)) as { data: { event: string }[]; meta: unknown }, await all(replica.url)];
     expect(nodes.data.filter(({ event }) => event === "peer.added")).to.have.length(2);
     expect(own).to.deep.equal({ ...nodes, data: nodes.data.filter(({ event }) => event !== "peer.added") });
-    for (const path of ["events/feed?event=block.applied,peer.added", "events?event=peer.added"]) {
+    for (const [path, name] of [["events/feed?event=block.applied,peer.added", "peer.added"], ["events?event=peer.added", "peer.added"], ["events/feed?event=peer.*", "peer.*"], ["events?event=block.*,transaction.pool.*", "transaction.pool.*"]]) {
       const refused = await fetch(`${replica.url}/${path}`);
-      expect([refused.status, await refused.json()]).to.deep.equal([501, { statusCode: 501, error: "Not Implemented", message: `This replica does not tell of peer.added: the node does, at ${node.url}.`, code: "NOT_SUPPORTED" }]);
+      expect([refused.status, await refused.json()]).to.deep.equal([501, { statusCode: 501, error: "Not Implemented", message: `This replica does not tell of ${name}: the node does, at ${node.url}.`, code: "NOT_SUPPORTED" }]);
     }
   });
 

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect } from "chai";
-import { combine, compileCondition, explain, isNamePattern, namesEvent, operatorNames, operators, subjectsAt } from "../../src/webhooks/conditions/conditions.js";
+import { isNamePattern, namesEvent } from "../../src/follow/event-names.js";
+import { combine, compileCondition, explain, operatorNames, operators, subjectsAt } from "../../src/webhooks/conditions/conditions.js";
 import { jsonLength, valuesAt } from "../../src/webhooks/conditions/json-value.js";
 import { createMatcher, type Matchable } from "../../src/webhooks/conditions/matcher.js";
 import { compilePattern } from "../../src/webhooks/conditions/pattern.js";
@@ -496,6 +497,7 @@ describe("names of events", () => {
     expect(meant(["*"])).to.have.length(5);
     expect(meant(["block.*.*"])).to.deep.equal([]);
     expect(meant([])).to.deep.equal([]);
+    expect([["state.*"], ["state:started"], ["state.started"], ["state.*.*"]].map((names) => namesEvent(names, "state:started"))).to.deep.equal([true, true, false, false]);
     expect(["*", "block.*", "block.applied", ".*", "*.applied", "block*", ""].map(isNamePattern)).to.deep.equal([true, true, false, true, false, false, false]);
   });
 });

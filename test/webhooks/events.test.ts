@@ -143,18 +143,21 @@ describe("events of the host", () => {
         });
       }
 
-      it("state.started and state:started are one event, sent under the name that the webhook uses", async () => {
+      it("state.started and state:started are one event, sent under the name that the webhook uses, or the canonical one to a pattern", async () => {
         engine.create({ event: "state.started", target: `${receiver.url}/dot` });
         engine.create({ event: "state:started", target: `${receiver.url}/colon` });
+        engine.create({ events: ["state.*"], target: `${receiver.url}/pattern` });
         const before = receiver.received.length;
         emitter.emit("state:started");
         emitter.emit("state.started");
-        const received = (await receiver.until(before + 4)).slice(before);
+        const received = (await receiver.until(before + 6)).slice(before);
         expect(received.map(({ path, json }) => `${path} ${json.event}`).sort()).to.deep.equal([
           "/colon state:started",
           "/colon state:started",
           "/dot state.started",
           "/dot state.started",
+          "/pattern state:started",
+          "/pattern state:started",
         ]);
       });
     });

@@ -7,8 +7,8 @@ import { closeAll } from "../../async/close-all.js";
 import type { ChainRules } from "../../chain/rules.js";
 import { HostGivenUp, messageOf, PorticoError } from "../../errors.js";
 import type { BlockName } from "../cursor.js";
+import { canonicalEvent } from "../event-names.js";
 import { hostPayload } from "./host-payload.js";
-import { canonicalEvent } from "./known-events.js";
 
 /** That the store cannot be written lasts, and is logged by whoever keeps the store, once; and so is that the node stops without its host. */
 const isTold = (error: unknown): boolean =>

@@ -44,11 +44,6 @@ export const knownEvents: Readonly<Record<HostEvent, KnownEvent>> = Object.freez
   "state.started": { description: "The same as state:started.", example: null },
 });
 
-/** Second names of events. A webhook keeps the name it was created with; events are matched by the canonical one. */
-const aliases: Readonly<Record<string, string>> = { "state.started": "state:started" };
-
-export const canonicalEvent = (name: string): string => aliases[name] ?? name;
-
 const opposites: Readonly<Record<About["event"], About["event"]>> = {
   "block.applied": "block.reverted",
   "block.reverted": "block.applied",

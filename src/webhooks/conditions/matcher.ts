@@ -1,6 +1,7 @@
 import type { Condition } from "../../../types/webhooks.js";
 import { atOnce, type Sliced } from "../../async/time-slicing.js";
-import { compileCondition, type CompiledCondition, isNamePattern, namesEvent, subjectsAt } from "./conditions.js";
+import { isNamePattern, namesEvent } from "../../follow/event-names.js";
+import { compileCondition, type CompiledCondition, subjectsAt } from "./conditions.js";
 import { canonical } from "./json-value.js";
 import { type ByValue, type Candidate, type Entry, type KeyIndex, Matching, type Undecided } from "./matching.js";
 import { compilePattern } from "./pattern.js";

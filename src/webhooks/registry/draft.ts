@@ -1,9 +1,10 @@
 import type { WebhookRow } from "../../../types/webhook-store.js";
 import type { BatchRule, Condition, WebhookDraft } from "../../../types/webhooks.js";
 import { inputError, messageOf, type Validation } from "../../errors.js";
+import { isNameAmong } from "../../follow/event-names.js";
 import { didYouMean } from "../../text/known-names.js";
 import { jsonLength } from "../conditions/json-value.js";
-import { isNamePattern, namesEvent, operatorNames, operators, type ValueForm } from "../conditions/conditions.js";
+import { operatorNames, operators, type ValueForm } from "../conditions/conditions.js";
 import { patternSize } from "../conditions/pattern.js";
 import type { TargetGuard } from "../send/target-guard.js";
 
@@ -140,8 +141,7 @@ const checkEvents = (draft: Pick<WebhookDraft, "event" | "events">, known: reado
   }
   if (!Array.isArray(events) || events.length === 0 || events.length > limits.events) return refuse("events", `must be a list of 1 to ${limits.events} names`);
   for (const [index, name] of events.entries()) {
-    const isKnown = known.includes(name) || (isNamePattern(name) && known.some((one) => namesEvent([name], one)));
-    if (!isKnown) refuse(`events.${index}`, `must be a pattern such as transaction.*, or one of ${known.join(", ")}${didYouMean(name, known)}`);
+    if (!isNameAmong(name, known)) refuse(`events.${index}`, `must be a pattern such as transaction.*, or one of ${known.join(", ")}${didYouMean(name, known)}`);
   }
   return [...new Set(events)];
 };

@@ -2,7 +2,7 @@ import type { RecentEvent, WebhookStore } from "../../../types/webhook-store.js"
 import type { ConditionResult, DryRunRequest, DryRunResult } from "../../../types/webhooks.js";
 import { loopShare } from "../../async/loop-share.js";
 import { inputError, PorticoError } from "../../errors.js";
-import { canonicalEvent } from "../../follow/host/known-events.js";
+import { canonicalEvent } from "../../follow/event-names.js";
 import { combine, compileCondition, type CompiledCondition, explain, type Subject, subjectsAt } from "../conditions/conditions.js";
 import { jsonLength } from "../conditions/json-value.js";
 import { createPatternWorker, type PatternWorker } from "../conditions/pattern.js";

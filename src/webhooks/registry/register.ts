@@ -1,6 +1,6 @@
 import type { WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
 import { atOnce, runSliced, type Sliced } from "../../async/time-slicing.js";
-import { canonicalEvent } from "../../follow/host/known-events.js";
+import { canonicalEvent } from "../../follow/event-names.js";
 import { createMatcher, type Matcher } from "../conditions/matcher.js";
 
 /**

@@ -1,6 +1,5 @@
 import type { About, DeliveryRow, Recipient, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
-import { canonicalEvent } from "../../follow/host/known-events.js";
-import { namesEvent } from "../conditions/conditions.js";
+import { canonicalEvent, namesEvent } from "../../follow/event-names.js";
 import type { Timekeeper } from "../timekeeper.js";
 import { takenBackBy } from "./plan.js";
 

@@ -2,8 +2,8 @@ import type { Logger } from "../../../types/node-context.js";
 import type { Progress, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
 import { messageOf, PorticoError } from "../../errors.js";
 import { derivedEvents } from "../../follow/derive.js";
+import { namesEvent } from "../../follow/event-names.js";
 import { type Cursor, cursorText, type Follow, type ReadOptions } from "../../follow/index.js";
-import { namesEvent } from "../conditions/conditions.js";
 
 export interface LocateNeeds {
   store: WebhookStore;

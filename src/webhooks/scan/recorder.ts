@@ -1,7 +1,7 @@
 import { performance } from "node:perf_hooks";
 import type { About, DeliveryRow, Message, Recipient, WebhookRow } from "../../../types/webhook-store.js";
 import { cursorText, type FollowEvent } from "../../follow/index.js";
-import { canonicalEvent } from "../../follow/host/known-events.js";
+import { canonicalEvent } from "../../follow/event-names.js";
 import { keyOf } from "../deliver/request.js";
 import type { Register } from "../registry/register.js";
 import type { OnOutcome } from "../send/http-sender.js";

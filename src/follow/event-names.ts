@@ -1,0 +1,20 @@
+/** Second names of events. A webhook keeps the name it was created with; events are matched by the canonical one. */
+const canonicalNames = new Map([["state.started", "state:started"]]);
+
+const secondNames = new Map([...canonicalNames].map(([second, canonical]) => [canonical, second]));
+
+export const canonicalEvent = (name: string): string => canonicalNames.get(name) ?? name;
+
+/** A `*` at the end, alone or after a point. */
+export const isNamePattern = (name: string): boolean => name === "*" || name.endsWith(".*");
+
+const fits = (pattern: string, event: string | undefined): boolean => event?.startsWith(pattern.slice(0, -1)) === true;
+
+/**
+ * Whether an event, by its canonical name, is one that a list of names and patterns means: `block.applied`, `transaction.*` (all that begin so),
+ * `*` (all). A pattern means those, too, whose second name begins so.
+ */
+export const namesEvent = (names: readonly string[], event: string): boolean => names.some((name) => name === event || (isNamePattern(name) && (fits(name, event) || fits(name, secondNames.get(event)))));
+
+/** Whether a name is one of these, or a pattern that means any of them. */
+export const isNameAmong = (name: string, events: readonly string[]): boolean => events.includes(name) || (isNamePattern(name) && events.some((event) => namesEvent([name], event)));
