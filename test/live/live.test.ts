@@ -377,7 +377,8 @@ describe("The event stream, the feed and the changes", function () {
     expect(open.statusCode).to.equal(200);
     const refused = await host.get("/events");
     expect([refused.status, refused.body.code]).to.deep.equal([503, "STREAMS_FULL"]);
-    expect((await request(`${host.origin}/api/events`, { method: "HEAD" })).statusCode).to.equal(200);
+    const head = await request(`${host.origin}/api/events`, { method: "HEAD" });
+    expect([head.statusCode, head.headers["retry-after"], await head.body.text()]).to.deep.equal([503, "10", ""]);
     await client.destroy();
   });
 });

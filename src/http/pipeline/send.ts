@@ -39,10 +39,10 @@ const createDispatch = <State extends Scope>({ defaultHeaders, headersOf, stream
   const openStream = (context: RequestContext<State>, { stream }: Reply, headers: string[], isHad: boolean): BodyStream | undefined => {
     const { transport } = context;
     if (stream === undefined || isHad) return undefined;
+    // Here, and not before: several requests may be on their way at once. HEAD is answered as GET would be.
+    if (stream.endless && streams.endless >= maxStreams) throw new PorticoError("STREAMS_FULL");
     if (stream.length !== undefined) headers.push("Content-Length", String(stream.length));
     if (transport.request.method === "HEAD") return undefined;
-    // Here, and not before: several requests may be on their way at once.
-    if (stream.endless && streams.endless >= maxStreams) throw new PorticoError("STREAMS_FULL");
     const body = streams.open(stream, transport.response, () => release(context));
     context.isStreamed = true;
     if (answered === undefined) return body;
