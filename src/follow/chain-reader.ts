@@ -7,10 +7,10 @@ import { finalHeightAt } from "../chain/finality.js";
 import { endsRound, roundOf } from "../chain/rounds.js";
 import type { ChainRules } from "../chain/rules.js";
 import { PorticoError } from "../errors.js";
-import { type BlockName, type Cursor, type CursorText, type LogPlace, parseCursors } from "./cursor.js";
+import { type BlockName, type Cursor, cursorError, type CursorText, type LogPlace, parseCursors } from "./cursor.js";
 import type { DerivedChange } from "./derive.js";
 import type { Group } from "./event.js";
-import type { Batch, Follow, ReadOptions } from "./follow.js";
+import type { Batch, Follow, LocateOptions, ReadOptions } from "./follow.js";
 import { cursorOf, heightOnChain, hostGroup, placeOf, sequenceFrom } from "./host/host-events.js";
 import { createRecentChanges } from "./recent-changes.js";
 
@@ -233,8 +233,8 @@ const createLocating = ({ highest, logFor }: Chain) => {
     if (text.kind === "tip") return yield* tipOf(view, options);
     const log = logFor(options);
     if (text.kind === "height") {
-      const id = text.height === 0 ? undefined : yield* ask(view.idAt(text.height));
       if (text.height > view.tip.height) return undefined;
+      const id = text.height === 0 ? undefined : yield* ask(view.idAt(text.height));
       const block = id === undefined ? undefined : { height: text.height, id };
       return cursorOf(block, log && placeOf(log.node, yield* sequenceFrom(view, log, block)));
     }
@@ -245,8 +245,8 @@ const createLocating = ({ highest, logFor }: Chain) => {
     return cursorOf(block, log && placeOf(log.node, yield* sequenceOf(view, log, text.cursor)));
   }
 
-  function* locate(view: ChangesView, text: string, options: ReadOptions): Asking<Cursor> {
-    const texts = parseCursors(text);
+  function* locate(view: ChangesView, text: string, options: LocateOptions): Asking<Cursor> {
+    const texts = parseCursors(text, options.field);
     let isLost = false;
     for (const one of texts) {
       const found = yield* find(view, one, options);
@@ -254,8 +254,7 @@ const createLocating = ({ highest, logFor }: Chain) => {
       else if (found !== undefined) return found;
     }
     if (isLost) throw yield* lost(view);
-    const [first] = texts;
-    if (first?.kind === "height" && texts.length === 1) throw new PorticoError("BAD_REQUEST", `the height ${first.height} is above the tip (${view.tip.height})`);
+    if (texts.every(({ kind }) => kind === "height")) throw cursorError(`must not be above the height of the tip (${view.tip.height})`, options.field);
     throw yield* unknown(view);
   }
 

@@ -1,4 +1,4 @@
-import { PorticoError } from "../errors.js";
+import { inputError, type PorticoError, type Validation } from "../errors.js";
 
 /** A block by height and id. */
 export interface BlockName {
@@ -27,39 +27,49 @@ export interface Cursor {
 /** A cursor as a client writes it. */
 export type CursorText = { readonly kind: "cursor"; readonly cursor: Cursor } | { readonly kind: "tip" } | { readonly kind: "height"; readonly height: number };
 
-const heightForm = /^(?:0|[1-9][0-9]{0,9})$/;
+/** What a client gave a cursor as: the error that refuses it says so. */
+export interface CursorField {
+  readonly source: Validation["source"];
+  readonly key: string;
+}
+
+const usualField: CursorField = { source: "query", key: "after" };
+
+/** However many digits it has: one that no chain has is above the tip. */
+const heightForm = /^(?:0|[1-9][0-9]*)$/;
 const blockForm = /^([1-9][0-9]{0,9})-([^~,\s]{1,128})$/;
 const placeForm = /^([0-9a-z]{1,32})\.(0|[1-9][0-9]{0,14})$/;
 /** Cursors that one request may name, newest first. */
 export const mostCursors = 32;
 
-const malformed = (text: string): PorticoError =>
-  new PorticoError("BAD_REQUEST", `${JSON.stringify(text.slice(0, 200))} is not a cursor: it must be "genesis", "tip", a height, or HEIGHT-BLOCKID as events carry it`);
+/** A 400 for what a client gave as a cursor. */
+export const cursorError = (rule: string, { source, key }: CursorField = usualField): PorticoError => inputError(source, key, rule);
 
-const parseBlock = (text: string, whole: string): BlockName | undefined => {
+const parseBlock = (text: string, malformed: () => PorticoError): BlockName | undefined => {
   if (text === "" || text === "genesis") return undefined;
   const [, height, id] = blockForm.exec(text) ?? [];
-  if (height === undefined || id === undefined) throw malformed(whole);
+  if (height === undefined || id === undefined) throw malformed();
   return { height: Number(height), id };
 };
 
 /** Parses one cursor. @throws PorticoError BAD_REQUEST */
-export const parseCursor = (text: string): CursorText => {
+export const parseCursor = (text: string, field?: CursorField): CursorText => {
+  const malformed = (): PorticoError => cursorError(`must be tip, genesis, a height or a cursor (HEIGHT-BLOCKID, as events carry it); not ${JSON.stringify(text.slice(0, 200))}`, field);
   if (text === "tip") return { kind: "tip" };
   if (heightForm.test(text)) return { kind: "height", height: Number(text) };
   const split = text.indexOf("~");
-  if (text === "") throw malformed(text);
-  if (split === -1) return { kind: "cursor", cursor: { block: parseBlock(text, text) } };
+  if (text === "") throw malformed();
+  if (split === -1) return { kind: "cursor", cursor: { block: parseBlock(text, malformed) } };
   const [, node, sequence] = placeForm.exec(text.slice(split + 1)) ?? [];
-  if (node === undefined) throw malformed(text);
-  return { kind: "cursor", cursor: { block: parseBlock(text.slice(0, split), text), log: { node, sequence: Number(sequence) } } };
+  if (node === undefined) throw malformed();
+  return { kind: "cursor", cursor: { block: parseBlock(text.slice(0, split), malformed), log: { node, sequence: Number(sequence) } } };
 };
 
 /** Parses cursors separated by commas, newest first. @throws PorticoError BAD_REQUEST */
-export const parseCursors = (text: string): CursorText[] => {
+export const parseCursors = (text: string, field?: CursorField): CursorText[] => {
   const texts = text.split(",").map((one) => one.trim());
-  if (texts.length > mostCursors) throw new PorticoError("BAD_REQUEST", `at most ${mostCursors} cursors may be named`);
-  return texts.map(parseCursor);
+  if (texts.length > mostCursors) throw cursorError(`must not have more than ${mostCursors} cursors`, field);
+  return texts.map((one) => parseCursor(one, field));
 };
 
 /** `105-8912345678901234567~a1b2.5512`; `genesis` before the first block; `~a1b2.5512` where there is a log alone. */

@@ -1,5 +1,5 @@
 import type { MaybePromise } from "../../types/chain-adapter.js";
-import type { Cursor } from "./cursor.js";
+import type { Cursor, CursorField } from "./cursor.js";
 import type { Group } from "./event.js";
 
 /** How many blocks behind the tip a reader stays; `final`: as many as make a block final (option `finality`). */
@@ -12,6 +12,11 @@ export interface ReadOptions {
   hostEvents?: boolean | undefined;
   /** Whether a reader is refused that has not seen all events of the host that were removed from the log. Default: it goes on with those kept. */
   whole?: boolean | undefined;
+}
+
+export interface LocateOptions extends ReadOptions {
+  /** What the client gave the text as. Default: `after` of a query. */
+  field?: CursorField | undefined;
 }
 
 /** What came after a cursor. */
@@ -37,9 +42,9 @@ export interface Batch {
 export interface Follow {
   /**
    * The cursor that a client's text names: the first of them that is known here.
-   * @throws PorticoError BAD_REQUEST for a malformed one or a height above the tip; CURSOR_UNKNOWN; NOT_READY
+   * @throws PorticoError BAD_REQUEST for a malformed one or nothing but heights above the tip; CURSOR_UNKNOWN; NOT_READY
    */
-  locate(text: string, options?: ReadOptions): MaybePromise<Cursor>;
+  locate(text: string, options?: LocateOptions): MaybePromise<Cursor>;
   /** Where a reader is that has seen everything. @throws PorticoError NOT_READY */
   tip(options?: ReadOptions): MaybePromise<Cursor>;
   /**

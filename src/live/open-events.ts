@@ -1,4 +1,5 @@
 import type { FullClock } from "../clock.js";
+import type { CursorField } from "../follow/cursor.js";
 import type { Confirmations } from "../follow/follow.js";
 import { Channel, type ChannelNeeds } from "./channel.js";
 import { EventStream } from "./event-stream.js";
@@ -21,10 +22,10 @@ export const createOpenEvents = ({ clock, select, ...needs }: OpenEventsNeeds) =
     return new Channel(filter, { confirmations, hostEvents, whole: true }, needs);
   };
 
-  return async (after: string, { confirmations, ...input }: SelectionInput & { confirmations?: Confirmations | undefined }): Promise<() => EventStream> => {
+  return async (after: string, { confirmations, ...input }: SelectionInput & { confirmations?: Confirmations | undefined }, field?: CursorField): Promise<() => EventStream> => {
     const key = keyOf([input.event, input.conditions, input.match, confirmations]);
     const found = channels.get(key) ?? (await makeChannel(input, confirmations));
-    const cursor = await needs.follow.locate(after, found.options);
+    const cursor = await needs.follow.locate(after, { ...found.options, field });
     return () => {
       // Others may have begun meanwhile.
       const channel = channels.get(key) ?? found;

@@ -3,7 +3,7 @@ import { type TArray, Type } from "@sinclair/typebox";
 import { derivedEvents } from "../follow/derive.js";
 import { type FullClock, systemAfter } from "../clock.js";
 import type { Follow } from "../follow/follow.js";
-import { AsJson, Flag, ListOf, OneOf, Text, WholeNumber } from "../http/input/schema.js";
+import { AsJson, Flag, type InputKind, InputOf, ListOf, OneOf, Text, WholeNumber } from "../http/input/schema.js";
 import { type Route, routesOf, type Scope } from "../http/route.js";
 import { changeStream } from "./change-stream.js";
 import { createOpenEvents } from "./open-events.js";
@@ -26,15 +26,24 @@ export interface LiveNeeds {
   clock: Pick<FullClock, "monotonic">;
 }
 
-const After = Text({
-  minLength: 1,
-  maxLength: 8_192,
+const longestAfter = 8_192;
+
+const afterKind: InputKind<string> = {
+  parse: (value) => {
+    const text = typeof value === "number" || typeof value === "bigint" ? String(value) : value;
+    return typeof text === "string" && text !== "" && text.length <= longestAfter ? { value: text } : { rule: `must be a text of 1 to ${longestAfter} characters, or a height` };
+  },
+  accepts: { anyOf: [{ type: "string", minLength: 1, maxLength: longestAfter }, { type: "integer", minimum: 0 }] },
+};
+
+const After = (preset: "tip" | "genesis") => InputOf(afterKind, {
+  default: preset,
   description: "What has been seen: a cursor, `genesis` (nothing), `tip` (everything), or a height; or up to 32 cursors separated by commas, of which the first one counts that this node knows.",
 });
 
 const selectionOf = ({ conditions }: LiveNeeds) => ({
   event: Type.Optional(ListOf(Text({ minLength: 1, maxLength: 200 }), { asText: true, minItems: 1, maxItems: 100, description: "Names of events, and patterns such as `block.*`. Default: all." })),
-  after: Type.Optional(After),
+  after: Type.Optional(After("tip")),
   confirmations: Type.Optional(ConfirmationsInput),
   conditions: Type.Optional(AsJson(conditions, { description: "Conditions on the payload, as those of a webhook; in a query as JSON." })),
   match: Type.Optional(OneOf(["any", "all"], { description: "Whether one of the conditions must hold (the default), or all." })),
@@ -90,12 +99,11 @@ const eventsRoute = <State extends Scope>(needs: LiveNeeds, select: Select): Rou
     summary: "Streams events as they happen, and before that those after a cursor, as server-sent events.",
     query: Type.Object(selectionOf(needs)),
     content: { "text/event-stream": Type.String() },
-    answer: async ({ query: { after = "tip", ...selected }, headers }) => ({
-      contentType: "text/event-stream; charset=utf-8",
-      headers: streamHeaders,
-      endless: true,
-      stream: await openEvents(lastSeen(headers) ?? after, selected),
-    }),
+    answer: async ({ query: { after = "tip", ...selected }, headers }) => {
+      const seen = lastSeen(headers);
+      const stream = await openEvents(seen ?? after, selected, seen === undefined ? undefined : { source: "headers", key: "Last-Event-ID" });
+      return { contentType: "text/event-stream; charset=utf-8", headers: streamHeaders, endless: true, stream };
+    },
   });
 };
 
@@ -121,7 +129,7 @@ const feedRoutes = <State extends Scope>(needs: LiveNeeds, select: Select): Rout
     try {
       const { filter, hostEvents } = await select(selected, source, (length) => (release = held.hold(length)));
       const options = { confirmations, hostEvents, whole: true };
-      const page = await readFeed(await follow.locate(after, options), filter, { ...options, limit, wait }, { follow, isStopping, left });
+      const page = await readFeed(await follow.locate(after, { ...options, field: { source, key: "after" } }), filter, { ...options, limit, wait }, { follow, isStopping, left });
       return page as unknown as (typeof FeedReply)["static"];
     } finally {
       release();
@@ -164,7 +172,7 @@ const changesRoute = <State extends Scope>({ follow, clock }: LiveNeeds): Route<
     path: "/changes",
     summary: "Streams whole blocks, applied and reverted, one JSON line each, for replicas.",
     query: Type.Object({
-      after: Type.Optional(After),
+      after: Type.Optional(After("genesis")),
       limit: Type.Optional(WholeNumber({ minimum: 1, description: "Lines, at the most." })),
       follow: Type.Optional(Flag({ description: "Whether the connection stays open at the tip. Default false." })),
       times: Type.Optional(Flag({ description: "Whether lines also have `timestamp`, when this node applied or reverted the block, and `times`, how often it had applied it before: the events of a replica have both, too. Default false." })),

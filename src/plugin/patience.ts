@@ -1,5 +1,5 @@
 import { PorticoError } from "../errors.js";
-import { type Cursor, parseCursors } from "../follow/cursor.js";
+import { type Cursor, type CursorField, parseCursors } from "../follow/cursor.js";
 import type { FollowRoom } from "../follow/create-follow.js";
 
 /** What a replica lacks that others behind the same balancer may have shown already. */
@@ -38,8 +38,8 @@ interface Wanted {
   wasSeen: boolean;
 }
 
-const wantedBy = (text: string): Wanted[] =>
-  parseCursors(text).map((one) => (one.kind === "height" ? { height: one.height, wasSeen: false } : { height: one.kind === "cursor" ? (one.cursor.block?.height ?? 0) : 0, wasSeen: true }));
+const wantedBy = (text: string, field: CursorField | undefined): Wanted[] =>
+  parseCursors(text, field).map((one) => (one.kind === "height" ? { height: one.height, wasSeen: false } : { height: one.kind === "cursor" ? (one.cursor.block?.height ?? 0) : 0, wasSeen: true }));
 
 /** Replicas get a block one after the other: a reader who has seen it at one may ask the next before that has it. */
 export const createPatience = ({ height, nodeHeight, watch }: PatienceNeeds): Patience => {
@@ -77,7 +77,7 @@ export const createPatience = ({ height, nodeHeight, watch }: PatienceNeeds): Pa
       } catch (error) {
         if (!isMissing(error)) throw error;
         // A malformed text ends here.
-        const wanted = wantedBy(text);
+        const wanted = wantedBy(text, options?.field);
         if (wanted.some(isNear) && performance.now() < until) await nextTip(until);
         else if (wanted.some(mayCome)) throw notYet();
         else throw error;

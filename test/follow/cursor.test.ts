@@ -23,6 +23,7 @@ describe("A cursor", () => {
     expect(parseCursor("tip")).to.deep.equal({ kind: "tip" });
     expect(parseCursor("105")).to.deep.equal({ kind: "height", height: 105 });
     expect(parseCursor("0")).to.deep.equal({ kind: "height", height: 0 });
+    expect(parseCursor("12345678901")).to.deep.equal({ kind: "height", height: 12_345_678_901 });
   });
 
   it("may be one of up to 32", () => {

@@ -132,4 +132,39 @@ describe("What a reader of events asks for", function () {
       for (const event of [5, {}, null]) expect(refusalOf(await post({ event }))).to.deep.equal([400, "BAD_REQUEST", "payload", ["event"], '"event" must be array']);
     });
   });
+
+  describe("after a cursor", () => {
+    const paths = ["/events", "/events/feed", "/changes"];
+    const form = "must be tip, genesis, a height or a cursor (HEIGHT-BLOCKID, as events carry it); not ";
+    const aboveTip = `must not be above the height of the tip (${height})`;
+
+    for (const [what, text, rule] of [
+      ["what is none", "-1", `${form}"-1"`],
+      ["what is none among others", "5,12-,3", `${form}"12-"`],
+      ["a height above the tip", "99999999", aboveTip],
+      ["a height with more digits than any chain has", "12345678901", aboveTip],
+      ["a height with hundreds of digits", "9".repeat(400), aboveTip],
+      ["several heights above the tip", "99999,99998", aboveTip],
+      ["33 of them", Array.from({ length: 33 }, () => "5").join(), "must not have more than 32 cursors"],
+    ] as const) {
+      it(`is refused ${what}, and told by which name it gave that`, async () => {
+        for (const path of paths) expect(refusalOf(await get(path, { after: text })), path).to.deep.equal([400, "BAD_REQUEST", "query", ["after"], `"after" ${rule}`]);
+        expect(refusalOf(await post({ after: text }))).to.deep.equal([400, "BAD_REQUEST", "payload", ["after"], `"after" ${rule}`]);
+        expect(refusalOf(await send("/events?after=5", { headers: { "last-event-id": text } }))).to.deep.equal([400, "BAD_REQUEST", "headers", ["Last-Event-ID"], `"Last-Event-ID" ${rule}`]);
+      });
+    }
+
+    it("is told that a block is unknown, whatever heights it names beside it", async () => {
+      for (const text of ["9-1", "9-1,99999", "99999,9-1"]) expect((await get("/events/feed", { after: text })).status, text).to.equal(410);
+      expect((await get("/events/feed", { after: "99999,8" })).body.data.filter(({ event }) => event === "block.applied")).to.have.length(2);
+    });
+
+    it("may be a number in a body", async () => {
+      const [asText, asNumber] = [await post({ after: "8", event: "block.*" }), await post({ after: 8, event: "block.*" })];
+      expect([asNumber.status, asNumber.body]).to.deep.equal([200, asText.body]);
+      expect(asNumber.body.data).to.have.length(2);
+      for (const [after, rule] of [[99_999, aboveTip], [-1, `${form}"-1"`], [1.5, `${form}"1.5"`]] as const) expect(refusalOf(await post({ after }))).to.deep.equal([400, "BAD_REQUEST", "payload", ["after"], `"after" ${rule}`]);
+      for (const after of ["", null, true, ["5"], {}]) expect(refusalOf(await post({ after }))).to.deep.equal([400, "BAD_REQUEST", "payload", ["after"], '"after" must be a text of 1 to 8192 characters, or a height']);
+    });
+  });
 });

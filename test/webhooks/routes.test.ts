@@ -296,6 +296,8 @@ describe("the webhook routes", () => {
       ["a rate of nothing", { ...valid, rate: 0 }, "rate", /./],
       ["an unknown signature", { ...valid, signature: "v2" }, "signature", /must be one of/],
       ["a place that is none", { ...valid, from: "yesterday" }, "from", /must be tip, genesis, a height or a cursor/],
+      ["a height above the tip", { ...valid, from: 99_999_999 }, "from", /^"from" must not be above the height of the tip \(\d+\)$/],
+      ["33 cursors", { ...valid, from: Array.from({ length: 33 }, () => 1).join() }, "from", /^"from" must not have more than 32 cursors$/],
     ];
     for (const [what, body, key, message] of cases) {
       for (const [method, path] of [

@@ -1,6 +1,6 @@
 import type { HostLog } from "../../../types/host-log.js";
 import { PorticoError } from "../../errors.js";
-import { type CursorText, parseCursors } from "../cursor.js";
+import { cursorError, type CursorField, type CursorText, parseCursors } from "../cursor.js";
 import type { Follow } from "../follow.js";
 import { cursorOf, hostGroup, placeOf } from "./host-events.js";
 
@@ -23,19 +23,19 @@ export const createLogReader = (log: () => HostLog | undefined): Pick<Follow, "l
   /** Whether events were removed that come after a place. */
   const hasLost = (sequence: number): boolean => sequence > 0 && sequence < open().last() && open().read(sequence, 1)[0]?.sequence !== sequence + 1;
 
-  const sequenceOf = (text: CursorText): number | undefined => {
+  const sequenceOf = (text: CursorText, field: CursorField | undefined): number | undefined => {
     const { node, last } = open();
     if (text.kind === "tip") return last();
-    if (text.kind === "height") throw new PorticoError("BAD_REQUEST", "This node follows its host's events alone: a cursor must be genesis, tip, or one that it gave.");
+    if (text.kind === "height") throw cursorError("must be genesis, tip, or a cursor that this node gave: it follows its host's events alone", field);
     const { block, log: place } = text.cursor;
     if (place === undefined) return block === undefined ? 0 : undefined;
     return place.node === node && place.sequence <= last() ? place.sequence : undefined;
   };
 
   return {
-    locate: (text, { whole = false } = {}) => {
-      for (const one of parseCursors(text)) {
-        const sequence = sequenceOf(one);
+    locate: (text, { whole = false, field } = {}) => {
+      for (const one of parseCursors(text, field)) {
+        const sequence = sequenceOf(one, field);
         if (sequence !== undefined && !(whole && hasLost(sequence))) return cursorOf(undefined, placeOf(open().node, sequence));
       }
       throw unknown();

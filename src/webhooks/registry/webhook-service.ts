@@ -7,7 +7,7 @@ import { isPromised } from "../../async/maybe-promise.js";
 import { inputError, PorticoError } from "../../errors.js";
 import { cursorText, type Follow, parseCursors } from "../../follow/index.js";
 import { announce, rewind } from "../deliver/health.js";
-import { isNotReady, optionsOf, wantsChainEvents } from "../scan/locate.js";
+import { fromField, isNotReady, optionsOf, wantsChainEvents } from "../scan/locate.js";
 import { createToken, type NodeKey, publicKeyText, secretOf } from "../send/signature.js";
 import type { Timekeeper } from "../timekeeper.js";
 import { checkDraft, type DraftRules, tidyConditions } from "./draft.js";
@@ -66,16 +66,6 @@ const atOnce = <T>(read: () => MaybePromise<T>): T | undefined => {
   return undefined;
 };
 
-const textOfFrom = (from: string | number): string => {
-  const text = String(from);
-  try {
-    parseCursors(text);
-    return text;
-  } catch {
-    throw inputError("payload", "from", "must be tip, genesis, a height or a cursor");
-  }
-};
-
 const digestText = (draft: WebhookDraft): string => {
   try {
     // A fourth of the time that it takes with a function for each member; it throws at bigints.
@@ -101,8 +91,10 @@ const createShowing = ({ store, follow }: ServiceNeeds) => (): ((row: WebhookRow
 
 /** Where a webhook begins. Where the chain cannot be asked at once, it is found out later. @throws PorticoError BAD_REQUEST, CURSOR_UNKNOWN */
 const beginning = ({ follow, keepsChain }: ServiceNeeds, row: Pick<WebhookRow, "events" | "confirmations">, from: string | number): Pick<Progress, "cursor" | "from"> => {
-  const text = textOfFrom(from);
-  const options = optionsOf(row, keepsChain);
+  const text = String(from);
+  // Here, as there may be no chain yet to be asked.
+  parseCursors(text, fromField);
+  const options = { ...optionsOf(row, keepsChain), field: fromField };
   const cursor = atOnce(() => (text === "tip" ? follow.tip(options) : follow.locate(text, options)));
   return cursor === undefined ? { from: text } : { cursor: cursorText(cursor) };
 };

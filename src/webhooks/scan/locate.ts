@@ -3,7 +3,7 @@ import type { Progress, WebhookRow, WebhookStore } from "../../../types/webhook-
 import { messageOf, PorticoError } from "../../errors.js";
 import { derivedEvents } from "../../follow/derive.js";
 import { namesEvent } from "../../follow/event-names.js";
-import { type Cursor, cursorText, type Follow, type ReadOptions } from "../../follow/index.js";
+import { type Cursor, type CursorField, cursorText, type Follow, type ReadOptions } from "../../follow/index.js";
 
 export interface LocateNeeds {
   store: WebhookStore;
@@ -22,6 +22,9 @@ export const wantsChainEvents = ({ events }: Pick<WebhookRow, "events">): boolea
 export const optionsOf = (webhook: Pick<WebhookRow, "events" | "confirmations">, keepsChain: boolean): ReadOptions =>
   keepsChain ? { confirmations: webhook.confirmations, hostEvents: wantsHostEvents(webhook) } : {};
 
+/** Where a client says that a webhook begins. */
+export const fromField: CursorField = { source: "payload", key: "from" };
+
 export const isNotReady = (error: unknown): boolean => error instanceof PorticoError && error.code === "NOT_READY";
 
 /** Finds where a webhook begins that has no place yet. */
@@ -30,7 +33,7 @@ export const createLocateOne = ({ store, follow, logger, keepsChain }: LocateNee
   const beginningOf = async (webhook: WebhookRow, from: NonNullable<Progress["from"]>): Promise<Cursor> => {
     const options = optionsOf(webhook, keepsChain);
     if (from === "tip") return follow.tip(options);
-    if (typeof from === "string") return follow.locate(from, options);
+    if (typeof from === "string") return follow.locate(from, { ...options, field: fromField });
     const { block } = await follow.tip({ hostEvents: false });
     return follow.locate(String(Math.max(0, (block?.height ?? 0) - from.below)), options);
   };
