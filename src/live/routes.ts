@@ -98,6 +98,7 @@ const eventsRoute = <State extends Scope>(needs: LiveNeeds, select: Select): Rou
     path: "/events",
     summary: "Streams events as they happen, and before that those after a cursor, as server-sent events.",
     query: Type.Object(selectionOf(needs)),
+    headers: Type.Object({ "Last-Event-ID": Type.Optional(Text({ description: "The cursor of the last event seen, as an `EventSource` sends it. Wins over `after`." })) }),
     content: { "text/event-stream": Type.String() },
     answer: async ({ query: { after = "tip", ...selected }, headers }) => {
       const seen = lastSeen(headers);

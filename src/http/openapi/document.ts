@@ -50,6 +50,8 @@ interface OpenApiOptions {
 /** What a client may meet. */
 const exposedCodes = (Object.keys(errorTable) as ErrorCode[]).filter((code) => errorTable[code].exposed || code === "INTERNAL");
 
+const blockName = { height: Type.Integer(), id: Type.String() };
+
 const Failure = Type.Object(
   {
     success: Type.Optional(Type.Literal(false, { description: "Only in the first generation." })),
@@ -59,6 +61,8 @@ const Failure = Type.Object(
     code: Type.Optional(Type.Unsafe<ErrorCode>({ type: "string", enum: exposedCodes, description: "Names the error, for programs. Only in the second generation." })),
     docs: Type.Optional(Type.String({ description: "For an unknown path: where the docs are." })),
     validation: Type.Optional(Type.Object({ source: Type.String(), keys: Type.Array(Type.String()) })),
+    oldest: Type.Optional(Type.Object(blockName, { description: "For what is kept no longer: the first block of which there is something." })),
+    tip: Type.Optional(Type.Object(blockName, { description: "For a cursor that is not known: the newest block." })),
   },
   { title: "Failure" },
 );
