@@ -101,9 +101,9 @@ export const explain = (error: unknown, options: HostOptions, imported: ChainFil
   if (error.code === "OPTION_INVALID") return new HostError(`The network ${network} cannot be served: ${error.message}.`, { cause: error });
   if (error.code === "STORE_FOREIGN") return foreignStore(error, dataDir);
   if (error.code.startsWith("STORE_")) return new HostError(`The store in ${dataDir} cannot be used: ${error.message}.`, { cause: error });
-  // A chain file has one block per line from genesis on, so a block's height is its line number.
-  const line = imported === undefined ? undefined : /\bblock (\d+)/.exec(error.message)?.[1];
-  return new HostError(line === undefined ? `${error.message}.` : `${String(imported?.path)}, line ${line}: ${error.message}.`, { cause: error });
+  const height = Number(/\bblock (\d+)/.exec(error.message)?.[1] ?? 0);
+  const where = imported === undefined || height < 1 || height > imported.height() ? "" : `${imported.where(height)}: `;
+  return new HostError(`${where}${error.message}.`, { cause: error });
 };
 
 /** The keys to forge with, and what fills the blocks besides the pool; undefined if this node does not forge. */
@@ -142,7 +142,7 @@ const joinLogAndStore = async (plugin: ApiPlugin, { source, log, imported, logge
   const height = await tipOf(plugin.chain);
   const { problem } = plugin.health();
   if (height < source.height()) {
-    const where = imported !== undefined && height < imported.height() ? `${imported.path}, line ${height + 1}` : `Block ${height + 1}`;
+    const where = imported !== undefined && height < imported.height() ? imported.where(height + 1) : `Block ${height + 1}`;
     throw new HostError(`${where}: the store does not accept the block${problem === undefined ? "" : ` (${problem})`}.`);
   }
   if (log.height() !== 0 && log.height() < height) {

@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import { pipeline } from "node:stream";
 import { createGunzip } from "node:zlib";
 import type { BlockData, BlockSource } from "../../types/events.js";
-import { linesIn } from "../async/lines.js";
+import { LineTooLong, linesIn } from "../async/lines.js";
 import { messageOf, PorticoError } from "../errors.js";
 import type { LakeFiles } from "./lake-files.js";
 import type { BlockFile } from "./manifest.js";
@@ -13,6 +13,8 @@ export interface LakeReader extends BlockSource {
   height(): number;
   /** At least one block where there is one; as many as are asked for, to the end of a file. @throws PorticoError LAKE_DAMAGED */
   read(fromHeight: number, limit: number): Promise<BlockData[]>;
+  /** The file and line of a block that it has. */
+  where(height: number): string;
   close(): Promise<void>;
 }
 
@@ -26,23 +28,45 @@ async function* linesOf(local: string): AsyncGenerator<string> {
   if (rest !== "") yield rest;
 }
 
-/** The blocks of one file, each checked against the one before it. The file itself has been checked already. */
-async function* blocksOf(local: string, { from, to, file, last }: BlockFile, path: string, previous: string | undefined): AsyncGenerator<BlockData, undefined> {
-  let [height, before] = [from, previous];
-  for await (const line of linesOf(local)) {
-    const where = `${path}/${file}, line ${height - from + 1}`;
-    let block: BlockData;
-    try {
-      block = JSON.parse(line) as BlockData;
-    } catch (error) {
-      throw damaged(`${where}: it is not JSON (${messageOf(error)})`);
-    }
-    if (block.height !== height) throw damaged(`${where}: the block's height is ${String(block.height)}, not ${height}`);
-    if (before !== undefined && block.previousBlock !== before) throw damaged(`${where}: block ${height} does not follow block ${before}`);
-    [height, before] = [height + 1, block.id];
-    yield block;
+/** What the content of a file is at fault for; what the disk is, stays as it is. */
+const isOfContent = (error: unknown): error is Error =>
+  error instanceof LineTooLong || (error instanceof Error && "code" in error && typeof error.code === "string" && error.code.startsWith("Z_"));
+
+const lineOf = ({ file, from }: BlockFile, path: string, height: number): string => `${path}/${file}, line ${height - from + 1}`;
+
+const parsed = (line: string, where: string): BlockData => {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch (error) {
+    throw damaged(`${where}: it is not JSON (${messageOf(error)})`);
   }
-  if (height !== to + 1 || before !== last) throw damaged(`${path}/${file} ends with block ${height - 1} (${String(before)}), not with ${to} (${last}) as its manifest says`);
+  if (typeof value !== "object" || value === null) throw damaged(`${where}: it is not a block`);
+  return value as BlockData;
+};
+
+/** The blocks of one file, each checked against the one before it. The file itself has been checked already. */
+async function* blocksOf(local: string, entry: BlockFile, path: string, previous: string | undefined): AsyncGenerator<BlockData, undefined> {
+  const { to, file, last } = entry;
+  let [height, before] = [entry.from, previous];
+  let newest: BlockData | undefined;
+  try {
+    for await (const line of linesOf(local)) {
+      const where = lineOf(entry, path, height);
+      if (height > to) throw damaged(`${where}: the file goes on after block ${to}, its last one`);
+      const block = parsed(line, where);
+      if (block.height !== height) throw damaged(`${where}: the block's height is ${String(block.height)}, not ${height}`);
+      if (before !== undefined && block.previousBlock !== before) throw damaged(`${where}: block ${height} does not follow block ${before}`);
+      [height, before, newest] = [height + 1, block.id, block];
+      if (height <= to) yield block;
+    }
+  } catch (error) {
+    throw isOfContent(error) ? damaged(`${lineOf(entry, path, height)}: ${error.message}`) : error;
+  }
+  if (height <= to) throw damaged(`${path}/${file} ends with block ${height - 1} (${String(before)}), not with ${to} (${last}) as its manifest says`);
+  if (before !== last) throw damaged(`${path}/${file} ends with block ${to} (${String(before)}), not ${last} as its manifest says`);
+  // Only now: whoever has the last one goes on with the next file, and never meets what is wrong at the end of this one.
+  if (newest !== undefined) yield newest;
   return undefined;
 }
 
@@ -92,6 +116,10 @@ export const createLakeReader = (files: LakeFiles): LakeReader => {
   return {
     height: () => end,
     read,
+    where: (height) => {
+      const file = manifest.blocks[Math.floor((height - 1) / perFile)];
+      return file === undefined ? path : lineOf(file, path, height);
+    },
     close: async () => {
       await position?.blocks.return(undefined);
       position = undefined;

@@ -104,6 +104,16 @@ describe("the standalone host's chain files", () => {
       expect(await refusal(file.read(50, 1))).to.match(/chain\.ndjson, line \d+: the line is not valid JSON/);
     });
 
+    it("names a line that is too long to be a block", async () => {
+      const all = await localBlocks();
+      const long = `${"A".repeat(65 * 2 ** 20)}\n`;
+      const message = `line 4: the line has more than ${64 * 2 ** 20} bytes.`;
+      const file = await opened(toLines(all.slice(0, 3)) + long + toLines(all.slice(4)));
+      expect(heights(await file.read(1, 5))).to.deep.equal([1, 2, 3]);
+      expect(await refusal(file.read(3, 5))).to.equal(`${path}, ${message}`);
+      expect(await refusal(opened(toLines(all.slice(0, 3)) + long))).to.equal(`${path}: its last line has more than ${64 * 2 ** 20} bytes.`);
+    });
+
     it("names a truncated last line before anything is read", async () => {
       const text = toLines((await localBlocks()).slice(0, 5));
       expect(await refusal(opened(text.slice(0, -40)))).to.equal(`${path}, line 5: the line is truncated.`);

@@ -1,12 +1,14 @@
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { gunzipSync, gzipSync } from "node:zlib";
 import { expect } from "chai";
 import { type Host, startHost } from "../../examples/standalone/host.js";
 import type { HostOptions } from "../../examples/standalone/options.js";
 import { HostError } from "../../examples/standalone/program/host-error.js";
 import { systemClock } from "../../src/clock.js";
-import { type Manifest, manifestBytes, signManifest } from "../../src/lake/manifest.js";
+import { type BlockFile, type Manifest, manifestBytes, sha256Of, signManifest } from "../../src/lake/manifest.js";
 import { openNodeKey } from "../../src/node-key.js";
+import type { BlockData } from "../../types/events.js";
 import { onlyWhere } from "../fixtures/installed.js";
 import { hasNginx, lakeServer, startNginx } from "../fixtures/nginx.js";
 import { atEnd, chainBlocks, closeAll, network, temporaryFolder, TestNode, until } from "../replica/machines.js";
@@ -118,5 +120,61 @@ describe("A lake's import by the example host", function () {
       expect(await failureOf(url, { ...options, dataDir })).to.match(new RegExp(`^${message.replaceAll(/[.+?/]/g, "\\$&")}`));
     }
     expect((await start(undefined, { dataDir })).plugin.health().height).to.equal(1);
+  });
+
+  describe("whose signature is right", () => {
+    /** Puts a file of blocks into a lake with what is changed in its entry of the manifest, which is signed again, as the first. */
+    const put = ({ node, folder, manifest }: Awaited<ReturnType<typeof begin>>, index: number, content: string | Buffer, entry: Partial<BlockFile> = {}): void => {
+      const { signature: _, ...unsigned } = manifest();
+      const blocks = unsigned.blocks.map((file, i) => {
+        if (i !== index) return file;
+        const packed = typeof content === "string" ? gzipSync(content) : content;
+        writeFileSync(join(folder, file.file), packed);
+        return { ...file, bytes: packed.length, sha256: sha256Of(packed), ...entry };
+      });
+      writeFileSync(join(folder, "manifest.json"), manifestBytes(signManifest({ ...unsigned, blocks, previous: null }, openNodeKey(node.dataDir).sign)));
+    };
+
+    const third = "blocks/000000081-000000120.ndjson.gz";
+
+    /** The lines of the third file, some of which are changed. */
+    const linesOf = (folder: string, change: (block: BlockData) => BlockData = (block) => block): string =>
+      gunzipSync(readFileSync(join(folder, third))).toString("utf8").trimEnd().split("\n").map((line) => `${JSON.stringify(change(JSON.parse(line) as BlockData))}\n`).join("");
+
+    const changedAt = (height: number, change: Partial<BlockData>) => (block: BlockData) => (block.height === height ? { ...block, ...change } : block);
+
+    it("is at fault by file and line where its content is: a reward, what no block has, a block too many or too few, no gzip, another last block than the manifest's", async () => {
+      const lake = await begin();
+      const { folder, manifest } = lake;
+      const good = linesOf(folder);
+      const last = chainBlocks[119]?.id ?? "";
+      const faults: [content: string | Buffer, message: string, kept: number, entry?: Partial<BlockFile>][] = [
+        [linesOf(folder, changedAt(91, { reward: "2000000001" })), `${third}, line 11: block 91 has the reward 2000000001, but `, 90],
+        [linesOf(folder, changedAt(91, { totalFee: "1.5" })), `${third}, line 11: block 91: totalFee: "1.5" is not a whole number.`, 90],
+        [`${good.slice(0, -1)}\n${JSON.stringify(chainBlocks[120])}\n`, `${third}, line 41: the file goes on after block 120, its last one.`, 119],
+        [good.split("\n").slice(0, 30).join("\n"), `${third} ends with block 110 (${chainBlocks[109]?.id ?? ""}), not with 120 (${last}) as its manifest says.`, 110],
+        [good.replace(/\n/, "\nnull\n"), `${third}, line 2: it is not a block.`, 81],
+        [Buffer.from("no gzip"), `${third}, line 1: incorrect header check.`, 80],
+        [good, `${third} ends with block 120 (${last}), not 123 as its manifest says.`, 119, { last: "123" }],
+      ];
+      const whole = manifest();
+      for (const [content, message, kept, entry] of faults) {
+        put(lake, 2, content, { last: whole.blocks[2]?.last ?? "", ...entry });
+        const dataDir = temporaryFolder();
+        expect((await failureOf(folder, { dataDir })).slice(0, folder.length + 1 + message.length)).to.equal(`${folder}/${message}`);
+        const again = await start(undefined, { dataDir });
+        expect([message, again.plugin.health().height]).to.deep.equal([message, kept]);
+        await again.stop();
+      }
+    });
+
+    it("is refused at once, by the name and the line, where it has one line of hundreds of megabytes", async () => {
+      const lake = await begin();
+      put(lake, 2, `${linesOf(lake.folder).split("\n").slice(0, 4).join("\n")}\n${"A".repeat(300 * 2 ** 20)}`);
+      const program = new HostProcess("the import", ["--network", networkFolder(network), "--no-forge", "--import", lake.folder]);
+      expect(await program.run()).to.equal(1);
+      expect(program.output.join("")).to.contain(`${lake.folder}/${third}, line 5: the line has more than ${64 * 2 ** 20} characters.`);
+      expect((await start(undefined, { dataDir: program.dataDir })).plugin.health().height).to.equal(84);
+    }).timeout(30_000);
   });
 });

@@ -15,6 +15,8 @@ export interface ChainFile extends BlockSource {
   height(): number;
   /** The block of the first line. */
   readonly firstBlock: BlockData;
+  /** The file and line of a block. */
+  where(height: number): string;
   read(fromHeight: number, limit: number): Promise<BlockData[]>;
   close(): Promise<void>;
 }
@@ -61,7 +63,7 @@ const openFile = async (path: string): Promise<{ file: FileHandle; size: number 
 /** @throws HostError that names the file, and the line if one is at fault */
 export const openChainFile = async (path: string): Promise<ChainFile> => {
   const { file, size } = await openFile(path);
-  const reader = createLineReader(file);
+  const reader = createLineReader(file, path);
 
   const lineAt = async (start: number): Promise<Line> => {
     const line = await reader.lineAt(start);
@@ -152,5 +154,5 @@ export const openChainFile = async (path: string): Promise<ChainFile> => {
     return blocks;
   };
 
-  return { path, first, firstBlock, height: () => last, read, close: () => file.close() };
+  return { path, first, firstBlock, height: () => last, where, read, close: () => file.close() };
 };

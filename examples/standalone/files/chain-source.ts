@@ -34,7 +34,7 @@ export const createRewardCheck = (network: Network): ((blocks: readonly BlockDat
 export const openImport = async (path: string, network: Network): Promise<ChainFile> => {
   const file = await openChainFile(path);
   const check = createRewardCheck(network);
-  const refusal = ({ height, message }: NonNullable<Fault>): HostError => new HostError(`${path}, line ${height}: ${message}.`);
+  const refusal = ({ height, message }: NonNullable<Fault>): HostError => new HostError(`${file.where(height)}: ${message}.`);
 
   const read = async (fromHeight: number, limit: number): Promise<BlockData[]> => {
     const blocks = await file.read(fromHeight, limit);

@@ -46,16 +46,16 @@ export const openLakeImport = async (path: string, network: Network, { dataDir, 
     if (fault === undefined) return blocks;
     const good = blocks.filter(({ height }) => height < fault.height);
     if (good.length > 1) return good;
-    throw new HostError(`${files.path}: ${fault.message}.`);
+    throw new HostError(`${reader.where(fault.height)}: ${fault.message}.`);
   };
 
   try {
     const [firstBlock] = await read(1, 1);
     if (firstBlock === undefined) throw new HostError(`${files.path} has no blocks yet.`);
-    if (firstBlock.id !== network.genesisBlock.id) throw new HostError(`${files.path}: the chain begins with block ${firstBlock.id}; genesis of ${network.network.name} is ${network.genesisBlock.id}.`);
+    if (firstBlock.id !== network.genesisBlock.id) throw new HostError(`${reader.where(1)}: the chain begins with block ${firstBlock.id}; genesis of ${network.network.name} is ${network.genesisBlock.id}.`);
     await explaining(restoreFromLake(files, { dataDir, network, logger }));
     await remember();
-    return { path: files.path, first: 1, firstBlock, height: reader.height, read, close: reader.close };
+    return { path: files.path, first: 1, firstBlock, height: reader.height, where: reader.where, read, close: reader.close };
   } catch (error) {
     await reader.close();
     throw error;

@@ -1,4 +1,5 @@
 import type { FileHandle } from "node:fs/promises";
+import { HostError } from "../program/host-error.js";
 
 /** A line of a file, without its newline. */
 export interface Line {
@@ -12,9 +13,14 @@ export interface Line {
 
 const newline = 0x0a;
 const chunkSize = 1 << 20;
+/** Bytes of a line, at the most: a block with all its transactions has a tenth of that. */
+const longest = 64 * 2 ** 20;
 
-/** Reads lines from anywhere in a file. Only the current chunk, or the current line if that is longer, is in memory. */
-export const createLineReader = (file: FileHandle) => {
+/**
+ * Reads lines from anywhere in a file. Only the current chunk, or the current line if that is longer, is in memory. Each rejects with a
+ * HostError where a line is too long.
+ */
+export const createLineReader = (file: FileHandle, path: string) => {
   let chunk: Buffer = Buffer.alloc(0);
   let chunkStart = 0;
 
@@ -42,6 +48,7 @@ export const createLineReader = (file: FileHandle) => {
       if (chunk.indexOf(newline) < 0 && chunk.length < size) {
         return { text: chunk.toString("utf8"), start, end: start + chunk.length, ended: false };
       }
+      if (size >= longest && chunk.indexOf(newline) < 0) throw new HostError(`${path}, line ${await numberAt(start)}: the line has more than ${longest} bytes.`);
     }
   };
 
@@ -61,6 +68,7 @@ export const createLineReader = (file: FileHandle) => {
       const at = body.lastIndexOf(newline);
       if (at >= 0) return from + at + 1;
       if (from === 0) return 0;
+      if (step >= longest) throw new HostError(`${path}: its last line has more than ${longest} bytes.`);
     }
   };
 
