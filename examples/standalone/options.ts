@@ -155,6 +155,24 @@ const refuseIdle = ({ has, label }: Reading): void => {
   for (const [name, other] of needed) if (has(name) && !has(other)) throw new UsageError(`${label(name)} does nothing without --${other}.`);
 };
 
+/** What is done in the place of running a node, and options of the command line that would then be passed over. Other sources may have a node's. */
+const jobs = [
+  ["verify", "a store is only read"],
+  ["backup", "a data folder is only copied"],
+] as const;
+const nodesOwn = ["follow", "import", "lake", "lake-blocks", "lake-snapshots", "lake-key", "nats", "dispatch", "reindex", "secrets", "forge-interval"] as const;
+
+/** @throws UsageError */
+const refusePassedOver = (commandLine: GivenOptions, { has, label }: Reading): void => {
+  for (const [job, why] of jobs.filter(([name]) => commandLine.has(name))) {
+    const other = [...nodesOwn, ...jobs.map(([name]) => name)].find((name) => name !== job && commandLine.has(name));
+    if (other !== undefined) throw new UsageError(`--${job} and --${other} cannot be combined: ${why}.`);
+  }
+  // Wherever they come from: the network of a stronger source must not make a node of a replica.
+  const isNode = !jobs.some(([name]) => has(name));
+  if (isNode && has("follow") && has("network")) throw new UsageError(`${label("follow")} and ${label("network")} cannot be combined: a replica has the network of its node.`);
+};
+
 const refuseSecrets = ({ has, label }: Reading): void => {
   if (has("secrets")) throw new UsageError(`${label("secrets")} is for networks other than local: this host has the keys of local's delegates already.`);
 };
@@ -177,6 +195,7 @@ export const readHostOptions = (args: readonly string[], { environment = {}, isT
   const { has, text, wholeNumber, oneOf } = reading;
   const network = text("network") ?? "";
   if (network === "local") refuseSecrets(reading);
+  refusePassedOver(commandLine, reading);
   refuseIdle(reading);
   refuseLogins(reading);
   const host = text("host") ?? "";

@@ -4,6 +4,8 @@ import { HostError } from "../../examples/standalone/program/host-error.js";
 import { verify } from "../../examples/standalone/verify.js";
 import { newestMeta, openPageFile } from "../../src/store/lmdb/file/page-file.js";
 import { loadChain } from "../data/read.js";
+import { closeAll } from "../replica/machines.js";
+import { networkFolder } from "../replica/processes.js";
 import { closeStores, closeTemporaryStores, openTemporaryStore, temporaryFolder } from "../store/temporary-store.js";
 
 const chain = loadChain("core3-custom-c");
@@ -11,6 +13,7 @@ const chain = loadChain("core3-custom-c");
 describe("npm start -- --verify", function () {
   this.timeout(60_000);
   afterEach(closeTemporaryStores);
+  afterEach(closeAll);
 
   const told = async (options: Parameters<typeof verify>[0]): Promise<{ status: number; lines: string[] }> => {
     const lines: string[] = [];
@@ -45,10 +48,17 @@ describe("npm start -- --verify", function () {
     expect(lines.at(-1)).to.match(/is damaged\. Restore the folder from a backup, or /);
   });
 
-  it("exits with 1 for a store of another network than the one named, and with an error without a store", async () => {
+  it("exits with 1 for a sound store of another network than the one named, and says that the option is wrong, not the store", async () => {
     const { dataDir } = await makeStore();
+    const { nethash, name } = chain.network.network;
     const { status, lines } = await told({ dataDir, network: "devnet", verify: "network" });
-    expect([status, lines.some((line) => line.includes("it belongs to the network "))]).to.deep.equal([1, true]);
+    expect([status, lines.length, lines[3]]).to.deep.equal([1, 5, `The store in ${dataDir} is sound.`]);
+    expect(lines[4]).to.match(new RegExp(`^It belongs to the network ${nethash}, not to devnet \\([0-9a-f]{64}\\), which --network names: `));
+    const own = networkFolder(chain.network);
+    expect((await told({ dataDir, network: own, verify: "network" })).status, name).to.equal(0);
+  });
+
+  it("exits with an error without a store", async () => {
     const empty = temporaryFolder();
     const error: unknown = await told({ dataDir: empty, network: "local", verify: "any" }).catch((reason: unknown) => reason);
     expect(error).to.be.instanceOf(HostError).with.property("message", `${empty} does not contain a Portico store.`);

@@ -49,7 +49,7 @@ describe("verifyStore", function () {
   it("finds nothing wrong with a sound store, says what its tip is, and writes nothing", async () => {
     const { dataDir, path, digest } = makeStore();
     const bytes = readFileSync(path);
-    expect(await verifyStore({ dataDir, nethash })).to.deep.equal({ sound: true, faults: [], files: [path], height: 57, id: chain.blocks[56]?.id, digest });
+    expect(await verifyStore({ dataDir, nethash })).to.deep.equal({ sound: true, faults: [], files: [path], height: 57, nethash, id: chain.blocks[56]?.id, digest });
     expect(readFileSync(path).equals(bytes)).to.equal(true);
   });
 

@@ -1,5 +1,7 @@
 /** What is found out about a store beside what is wrong with it. */
 export interface Findings {
+  /** Of the network that the store says it belongs to. */
+  nethash?: string;
   height?: number;
   id?: string;
   digest?: string;

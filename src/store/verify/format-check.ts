@@ -20,7 +20,10 @@ export const createFormatCheck = (nethash: string | undefined): EntryCheck => {
       if (format === undefined) return { faults: ["it does not say which layout it has, and of which network it is"] };
       if (format.schema !== schemaVersion) return { faults: [`it has layout ${String(format.schema)}; this version reads layout ${schemaVersion}`] };
       const isOther = nethash !== undefined && format.nethash !== nethash;
-      return { faults: isOther ? [`it belongs to the network ${String(format.nethash)}, not to ${nethash}`] : [] };
+      return {
+        faults: isOther ? [`it belongs to the network ${String(format.nethash)}, not to ${nethash}`] : [],
+        findings: typeof format.nethash === "string" ? { nethash: format.nethash } : {},
+      };
     },
   };
 };
