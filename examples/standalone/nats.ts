@@ -4,8 +4,15 @@ import type { HostOptions } from "./options.js";
 
 /** NATS, where it is asked for: nothing of it is loaded otherwise. */
 
-export const natsOptions = ({ nats, natsCreds, natsCa }: Pick<HostOptions, "nats" | "natsCreds" | "natsCa">): NatsOptions | undefined =>
-  nats === undefined ? undefined : { servers: nats, ...(natsCreds === undefined ? {} : { credentials: natsCreds }), ...(natsCa === undefined ? {} : { tls: { caFile: natsCa } }) };
+export const natsOptions = ({ nats, natsCreds, natsCa, natsPrefix }: Pick<HostOptions, "nats" | "natsCreds" | "natsCa" | "natsPrefix">): NatsOptions | undefined =>
+  nats === undefined
+    ? undefined
+    : {
+        servers: nats,
+        ...(natsCreds === undefined ? {} : { credentials: natsCreds }),
+        ...(natsCa === undefined ? {} : { tls: { caFile: natsCa } }),
+        ...(natsPrefix === undefined ? {} : { prefix: natsPrefix }),
+      };
 
 /** Gives requests of webhooks to workers; undefined unless `--dispatch` was given. */
 export const startDispatch = async (options: HostOptions, logger: Logger): Promise<NatsDispatch | undefined> => {

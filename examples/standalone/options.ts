@@ -21,6 +21,8 @@ export interface HostOptions {
   natsCreds?: string;
   /** File of the certificate authority of its certificate. */
   natsCa?: string;
+  /** What its streams and subjects begin with. */
+  natsPrefix?: string;
   /** Whether requests of webhooks are given to workers. */
   dispatch?: true;
   /** Folder. */
@@ -132,6 +134,13 @@ const natsIn = ({ text, label }: Reading): string | undefined => {
   return url;
 };
 
+/** NATS lets names of streams have these, among others. @throws UsageError */
+const natsPrefixIn = ({ has, text, label }: Reading): string | undefined => {
+  const prefix = has("nats-prefix") ? text("nats-prefix") : undefined;
+  if (prefix !== undefined && !/^[\w-]{1,64}$/.test(prefix)) throw new UsageError(`${label("nats-prefix")} must be 1 to 64 letters, digits, - or _, not "${prefix}".`);
+  return prefix;
+};
+
 /** @throws UsageError */
 const refuseLogins = ({ text, label }: Reading): void => {
   for (const name of ["follow", "import"] as const) {
@@ -144,6 +153,7 @@ const refuseLogins = ({ text, label }: Reading): void => {
 const needed = [
   ["nats-creds", "nats"],
   ["nats-ca", "nats"],
+  ["nats-prefix", "nats"],
   ["dispatch", "nats"],
   ["lake-blocks", "lake"],
   ["lake-snapshots", "lake"],
@@ -221,6 +231,7 @@ export const readHostOptions = (args: readonly string[], { environment = {}, isT
       dispatch: has("dispatch") ? (true as const) : undefined,
       natsCreds: text("nats-creds"),
       natsCa: text("nats-ca"),
+      natsPrefix: natsPrefixIn(reading),
       lake: text("lake"),
       lakeBlocks: has("lake-blocks") ? wholeNumber("lake-blocks", 1, 10_000_000) : undefined,
       lakeSnapshots: has("lake-snapshots") ? wholeNumber("lake-snapshots", 0, 1_000_000_000) : undefined,

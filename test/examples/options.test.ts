@@ -85,6 +85,8 @@ describe("the standalone host's command line", () => {
     ["--lake-snapshots 0", "--lake-snapshots does nothing without --lake."],
     ["--dispatch", "--dispatch does nothing without --nats."],
     ["--nats-ca=ca.pem", "--nats-ca does nothing without --nats."],
+    ["--nats-prefix p", "--nats-prefix does nothing without --nats."],
+    ["--nats nats://127.0.0.1:4222 --nats-prefix a.b", '--nats-prefix must be 1 to 64 letters, digits, - or _, not "a.b".'],
     ["--follow 10.0.0.5:4003", "--follow must be a URL such as http://10.0.0.5:4003."],
     ["--follow http://me:s3cret@10.0.0.5:4003", "--follow takes a URL without a user and a password."],
     ["--import https://me:s3cret@10.0.0.5:4003/api/lake", "--import takes a URL without a user and a password."],

@@ -61,9 +61,11 @@ describe("NATS with TLS and credentials", function () {
 
   onlyWhere(hasNats, "nats-server is not installed: neither TLS nor credentials are tested");
 
-  /** A node, a replica and a worker that have the same options, and what their log warns of. */
-  const begin = async (given: NatsOptions) => {
-    const options = { connectTimeout: 1_000 * patience, ...given };
+  type User = "node" | "replica" | "worker";
+
+  /** A node, a replica and a worker, most often with the same options, and what their log warns of. */
+  const begin = async (given: NatsOptions, optionsOf: (user: User) => Partial<NatsOptions> = () => ({})) => {
+    const of = (user: User): NatsOptions => ({ connectTimeout: 1_000 * patience, ...given, ...optionsOf(user) });
     const warnings: string[] = [];
     const logger = { ...silentLogger, warn: (line: string) => void warnings.push(line) };
     let received = 0;
@@ -71,32 +73,34 @@ describe("NATS with TLS and credentials", function () {
       received++;
       request.resume().on("end", () => response.writeHead(204).end());
     });
-    const dispatch = natsDispatch(options, { logger });
+    const dispatch = natsDispatch(of("node"), { logger });
     atEnd(() => dispatch.close());
     const node = await new TestNode(60, undefined, dispatch).start();
     node.plugin.webhooks?.create({ event: "block.applied", target: `${receiver.url}/`, order: "none" });
-    const publisher = startTipPublisher(options, { url: node.url, nethash, logger });
+    const publisher = startTipPublisher(of("node"), { url: node.url, nethash, logger });
     atEnd(() => publisher.stop());
     const replica = new TestReplica(node.url, await folderWith(60));
     let brought = 0;
-    const tip = natsTip(options, logger);
-    replica.tip = { start: (of, take) => tip.start(of, (line) => (brought++, take(line))) };
+    const tip = natsTip(of("replica"), logger);
+    replica.tip = { start: (hash, take) => tip.start(hash, (line) => (brought++, take(line))) };
     await replica.start();
     await level(node, replica);
-    const worker = startDeliveryWorker(options, { allowTargets: ["127.0.0.0/8"], logger });
+    const worker = startDeliveryWorker(of("worker"), { allowTargets: ["127.0.0.0/8"], logger });
     atEnd(() => worker.stop());
     return { node, replica, worker, publisher, dispatch, warnings, received: () => received, brought: () => brought };
   };
 
-  const expectCarried = async (options: NatsOptions): Promise<void> => {
-    const { node, replica, worker, dispatch, brought } = await begin(options);
+  const expectCarried = async (options: NatsOptions, optionsOf?: (user: User) => Partial<NatsOptions>): Promise<void> => {
+    const { node, replica, worker, dispatch, brought, warnings } = await begin(options, optionsOf);
     await until("the worker", () => dispatch.workers() === 1);
     await until("a block over NATS", async () => {
       await node.grow(1);
       await level(node, replica);
       return brought() > 0;
     });
-    await until("a delivery by the worker", () => worker.sent() > 0);
+    await until("a delivery by the worker", () => worker.sent() > 0 && dispatch.counts().answered > 0);
+    // Until the node has made the stream, there is nothing for the replica to read.
+    expect(warnings.filter((line) => !line.includes("stream not found"))).to.deep.equal([]);
   };
 
   /** Nothing goes over NATS, each says why once, and all goes on without it. */
@@ -151,6 +155,21 @@ describe("NATS with TLS and credentials", function () {
     writeFileSync(join(folder, "wrong.creds"), readFileSync(credentials).subarray(0, 50));
     await expectRefused({ ...given, credentials: join(folder, "wrong.creds") }, /unable to parse credentials/);
     await expectRefused({ ...given, credentials: join(folder, "none.creds") }, /none\.creds/);
+  });
+
+  it("carries blocks and deliveries for users who may do no more than the table of the README says, under a prefix of one's own", async () => {
+    const prefix = "my_net-2";
+    const readme = readFileSync(new URL("../../src/replica/README.md", import.meta.url), "utf8");
+    const rows = [...readme.matchAll(/^\| (node|replica|delivery worker)\b[^|]*\| ([^|]+) \| ([^|]+) \|$/gm)];
+    const subjectsOf = (text = ""): string[] => [...text.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name.replace("PREFIX", prefix).replace("NETWORK", nethash.slice(0, 16)));
+    const userOf = (name: User): object => {
+      const own = rows.filter(([, who = ""]) => who.endsWith(name));
+      expect(own, name).to.have.length(name === "node" ? 2 : 1);
+      return { user: name, password: "its own", permissions: { publish: own.flatMap(([, , to]) => subjectsOf(to)), subscribe: own.flatMap(([, , , to]) => subjectsOf(to)) } };
+    };
+    const users = (["node", "replica", "worker"] as const).map(userOf);
+    const server = await new NatsServer(`authorization { timeout: ${patience}, users: ${JSON.stringify(users)} }\n`).start();
+    await expectCarried({ servers: server.url, prefix }, (user) => ({ servers: `nats://${user}:its%20own@127.0.0.1:${server.port}` }));
   });
 
   it("is named by host and port in the log, and nothing of a user, a password or a token", async () => {

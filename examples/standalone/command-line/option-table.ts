@@ -34,6 +34,7 @@ export const optionRows = [
   { name: "nats", value: "URL", text: "NATS server with JetStream that carries new blocks from the node to its replicas: the same for both; tls:// for TLS, and tls://USER:PASSWORD@HOST or tls://TOKEN@HOST where it asks for that" },
   { name: "nats-creds", value: "FILE", text: "credentials for it" },
   { name: "nats-ca", value: "FILE", text: "certificate authority (PEM) that has signed its certificate, where that is none of the system's; nothing is sent without TLS then" },
+  { name: "nats-prefix", value: "NAME", default: "portico", text: "what the names of its streams and subjects begin with, the same for node, replicas and workers: tells networks, or several nodes of one, on a server apart" },
   { name: "dispatch", text: "give requests of webhooks to workers over the server of --nats (examples/delivery-worker); without a worker, this process sends them" },
   { name: "lake", value: "DIR", text: "folder to write final blocks into, as files that never change; served at /api/lake" },
   { name: "lake-blocks", value: "N", default: "10000", text: "blocks in a file of the lake; a folder keeps what it began with" },
