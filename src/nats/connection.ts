@@ -94,8 +94,8 @@ export interface LinkNeeds {
   /** Milliseconds between a failure and the next try. */
   retryDelay: number;
   logger: Pick<Logger, "warn" | "info"> | undefined;
-  /** What the log says while it fails, before the reason, and once it works again. Each is said once. */
-  says: { fails: string; works: string };
+  /** What the log says while it fails, before the reason, once it works again, and when it does for the first time. Each is said once. */
+  says: { fails: string; works: string; begins?: string };
   /** Works until something fails. Calls `working` as soon as it does. The signal aborts when the link is stopped. */
   work(connection: NatsConnection, working: () => void, signal: AbortSignal): Promise<void>;
 }
@@ -112,10 +112,12 @@ export const keepLink = (options: NatsOptions, { name, retryDelay, logger, says,
   const { signal } = ending;
   let connection: NatsConnection | undefined;
   let problem: string | undefined;
+  let begins = says.begins === undefined ? undefined : `${says.begins}${whereOf(options.servers)}`;
 
   const working = (): void => {
-    if (problem !== undefined) logger?.info(says.works);
-    problem = undefined;
+    const line = begins ?? (problem === undefined ? undefined : says.works);
+    if (line !== undefined) logger?.info(line);
+    [problem, begins] = [undefined, undefined];
   };
 
   const failed = (error: unknown): void => {

@@ -138,7 +138,7 @@ export const startDeliveryWorker = (options: NatsOptions, given: DeliveryWorkerO
     name: "portico worker",
     retryDelay: 500,
     logger,
-    says: { fails: "the worker takes no requests", works: "the worker takes requests again" },
+    says: { fails: "the worker takes no requests", works: "the worker takes requests again", begins: "the worker takes requests of webhooks" },
     work: consume,
   });
   // A worker that takes no requests gives no signs.

@@ -85,7 +85,6 @@ export const reviewed: readonly Reviewed[] = [
   { file: "src/webhooks/send/http-sender.ts", source: "[\\p{Cc}\\s]+", origin: "short", hard: [["", " ", "x"], ["", " x", ""]] },
   { file: "src/webhooks/send/target-guard.ts", source: "^(?:.+\\.)?localhost\\.?$", origin: "short", hard: [["", ".localhost", "x"], ["", ".", ""], ["", "a", ""]] },
   // Rewards in the files of a fork's folder and of a chain, which are the operator's.
-  { file: "examples/delivery-worker/main.ts", source: "^[^\\s/@#?]+$", origin: "own" },
   { file: "examples/standalone/command-line/option-sources.ts", source: "^.*@", origin: "own" },
   { file: "examples/standalone/files/chain-source.ts", source: "^\\d+$", origin: "own" },
   { file: "examples/standalone/host.ts", source: "^.* (?:was|were) written in layout \\d+; this version reads layout \\d+", origin: "own" },
