@@ -3,7 +3,7 @@ import type { Logger } from "../../types/node-context.js";
 import { putFile, readIfThere } from "./files.js";
 import { type LakeDemands, type LakeFiles, openLakeFiles } from "./lake-files.js";
 
-/** In a data folder: the key of the first lake that was seen, the last manifest that was checked with all before it, and downloads. */
+/** In a data folder: the key of the first lake that was seen, or of the last one whose key was demanded, the last manifest that was checked with all before it, and downloads. */
 const names = { key: "lake-key", checked: "lake-checked", downloads: "lake-download" };
 
 /** Milliseconds between two lines about progress. */
@@ -31,14 +31,15 @@ export const openKnownLake = async (where: string, { dataDir, logger, key, ...de
     logger.info(`${count} earlier manifests of ${where} are checked`);
   };
 
-  const demanded = key ?? (await remembered(names.key));
+  const known = await remembered(names.key);
+  const wanted = key !== undefined || dataDir === undefined ? { key } : { key: known, keyFile: join(dataDir, names.key) };
   const checked = await remembered(names.checked);
   const downloads = dataDir === undefined ? undefined : join(dataDir, names.downloads);
-  const files = await openLakeFiles(where, { ...demands, key: demanded, checked, downloads, onChecked });
+  const files = await openLakeFiles(where, { ...demands, ...wanted, checked, downloads, onChecked });
   return {
     files,
     remember: async () => {
-      if (demanded === undefined) await put(names.key, files.manifest.key);
+      if (files.manifest.key !== known) await put(names.key, files.manifest.key);
       if (files.sha256 !== checked) await put(names.checked, files.sha256);
     },
   };

@@ -28,6 +28,8 @@ export interface LakeDemands {
   nethash: string;
   /** The key that must have signed it, in base64. */
   key?: string | undefined;
+  /** The file that says so, where nobody else does. */
+  keyFile?: string | undefined;
   /** Aborting gives up reading from a URL. */
   signal?: AbortSignal | undefined;
   /** SHA-256 of a manifest that was checked before, with all before it: these are not read again. */
@@ -123,10 +125,15 @@ const webSource = (url: string, { signal, downloads: given }: LakeDemands): Sour
   };
 };
 
-const requireWanted = (path: string, manifest: Manifest, { nethash, key }: LakeDemands): void => {
+const requireWanted = (path: string, manifest: Manifest, { nethash, key, keyFile }: LakeDemands): void => {
   if (manifest.network.nethash !== nethash) throw foreign(`${path} is a lake of the network ${manifest.network.nethash}, not of ${nethash}`);
-  if (key !== undefined && manifest.key !== key) throw foreign(`${path} is signed with the key ${manifest.key}, not with ${key}`);
+  if (key === undefined || manifest.key === key) return;
+  const remedy = keyFile === undefined ? "" : `, which was the first one seen and is remembered in ${keyFile}; if the lake is the right one, \`lakeKey\`, or --lake-key ${manifest.key} of the example host, accepts it`;
+  throw foreign(`${path} is signed with the key ${manifest.key}, not with ${key}${remedy}`);
 };
+
+/** What follows the sentence that there is no lake: a node has its own below its interface. */
+const lakeOfNode = (path: string): string => (isUrl(path) && !path.endsWith("/lake") ? `; a node has its lake at ${new URL(path).origin}/api/lake` : "");
 
 /** Each manifest before must be there, whole, of the same key, and have no file of blocks that the next one lacks. What vouches for it is its hash in the next one. */
 const checkChain = async (path: string, newest: { manifest: Manifest; sha256: string }, { read }: Source, { checked, onChecked }: LakeDemands): Promise<void> => {
@@ -161,7 +168,7 @@ export const openLakeFiles = async (where: string, demands: LakeDemands): Promis
   const path = withoutTrailing(where, "/");
   const source = isUrl(path) ? webSource(path, demands) : folderSource(path);
   const bytes = await source.read(manifestFile);
-  if (bytes === undefined) throw foreign(`${path} is not a lake: it has no ${manifestFile}`);
+  if (bytes === undefined) throw foreign(`${path} is not a lake: it has no ${manifestFile}${lakeOfNode(path)}`);
   const manifest = parseManifest(bytes, `${path}/${manifestFile}`);
   requireWanted(path, manifest, demands);
   const sha256 = sha256Of(bytes);

@@ -86,7 +86,7 @@ const requireOwn = (dir: string, manifest: Manifest, { nethash, key }: LakeWrite
   const [first] = manifest.blocks;
   if (manifest.network.nethash !== nethash) refuse(`${dir} is a lake of the network ${manifest.network.nethash}, not of ${nethash}`);
   if (manifest.key !== key.publicKey.toString("base64")) refuse(`${dir} is the lake of another node, whose key is ${manifest.key}: each node writes a folder of its own`);
-  if (first !== undefined && first.to !== blocksPerFile) refuse(`${dir} has ${first.to} blocks in a file, not ${blocksPerFile}: a folder keeps its \`blocksPerFile\``);
+  if (first !== undefined && first.to !== blocksPerFile) refuse(`${dir} has ${first.to} blocks in a file, not ${blocksPerFile}: a folder keeps its \`blocksPerFile\` (--lake-blocks ${first.to} of the example host)`);
 };
 
 const inSnapshot = async <T>(openSnapshot: LakeWriterNeeds["openSnapshot"], work: (snapshot: ChainSnapshot) => Promise<T>): Promise<T | undefined> => {

@@ -26,7 +26,7 @@ class Manifests {
     mkdirSync(join(this.dir, "manifests"));
   }
 
-  private get publicKey(): string {
+  get publicKey(): string {
     return Buffer.from(this.keys.publicKey.export({ format: "jwk" }).x ?? "", "base64url").toString("base64");
   }
 
@@ -76,8 +76,8 @@ describe("A lake that a data folder knows", () => {
   });
   afterEach(closeAll);
 
-  const open = async (): Promise<number> => {
-    const { files, remember } = await openKnownLake(url, { nethash, key: undefined, signal: undefined, dataDir, logger: silentLogger });
+  const open = async (key?: string): Promise<number> => {
+    const { files, remember } = await openKnownLake(url, { nethash, key, signal: undefined, dataDir, logger: silentLogger });
     await remember();
     await files.close();
     return files.manifest.blocks.length;
@@ -112,6 +112,27 @@ describe("A lake that a data folder knows", () => {
     expect(await failureOf(open())).to.match(/is signed with the key .*, not with/);
     rmSync(join(dataDir, "lake-key"));
     expect(await failureOf(open())).to.match(/is signed with another key than the manifest after it/);
+  });
+
+  it("is refused with the file that remembers the key and what accepts another, which is remembered once it was demanded", async () => {
+    lake.grow(1);
+    const first = lake.publicKey;
+    await open();
+    lake = new Manifests();
+    lake.grow(1);
+    const refusal = `${url} is signed with the key ${lake.publicKey}, not with ${first}, which was the first one seen and is remembered in ${join(dataDir, "lake-key")}; if the lake is the right one, \`lakeKey\`, or --lake-key ${lake.publicKey} of the example host, accepts it`;
+    expect(await failureOf(open())).to.contain(refusal);
+    expect(await failureOf(open(first))).to.match(new RegExp(`not with ${first.replaceAll("+", "\\+")}$`));
+    expect([await open(lake.publicKey), await open()]).to.deep.equal([1, 1]);
+    dataDir = temporaryFolder();
+    await open(lake.publicKey);
+    expect(readFileSync(join(dataDir, "lake-key"), "utf8")).to.equal(`${lake.publicKey}\n`);
+  });
+
+  it("is looked for at a node's interface where it is not at the URL that was given", async () => {
+    expect(await failureOf(open())).to.match(new RegExp(`${url} is not a lake: it has no manifest.json; a node has its lake at ${url}/api/lake$`));
+    url += "/lake/";
+    expect(await failureOf(open())).to.match(/\/lake is not a lake: it has no manifest\.json$/);
   });
 
   it("is refused when an earlier manifest is missing or changed, and is checked again as a whole where nothing is remembered", async () => {

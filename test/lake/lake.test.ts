@@ -299,7 +299,7 @@ describe("a lake", function () {
     const other = await startNode(name, temporaryFolder(), { dir: lake, blocksPerFile: 50 });
     expect(await until("the refusal", () => other.errors[0])).to.include("is the lake of another node");
     const larger = await startNode(name, data, { dir: lake, blocksPerFile: 60 });
-    expect(await until("the refusal", () => larger.errors[0])).to.include("has 50 blocks in a file, not 60");
+    expect(await until("the refusal", () => larger.errors[0])).to.include("has 50 blocks in a file, not 60: a folder keeps its `blocksPerFile` (--lake-blocks 50 of the example host)");
     expect(manifestOf(lake)).to.deep.equal(manifest);
   });
 

@@ -39,7 +39,7 @@ export const optionRows = [
   { name: "lake", value: "DIR", text: "folder to write final blocks into, as files that never change; served at /api/lake" },
   { name: "lake-blocks", value: "N", default: "10000", text: "blocks in a file of the lake; a folder keeps what it began with" },
   { name: "lake-snapshots", value: "N", default: "100000", text: "blocks between two snapshots of the store in the lake, from which another node starts without indexing; 0: none" },
-  { name: "lake-key", value: "KEY", text: "key that must have signed the lake that is imported (base64); without it, the first one seen is remembered" },
+  { name: "lake-key", value: "KEY", text: "key that must have signed the lake that is imported (base64), and is remembered; without it, the key of the first lake seen is" },
   { name: "reindex", value: "history", text: "give a store that was made without history that of all its blocks, while it serves" },
   { name: "no-forge", text: "do not forge: the tip stays where the chain ends" },
   { name: "forge-interval", value: "MS", text: "milliseconds between blocks, instead of the network's block time; the chain's clock runs ahead" },
