@@ -29,7 +29,7 @@ const proxies: Proxy[] = [
   {
     tool: "nginx",
     command: (folder, port, node) => {
-      const server = read("nginx.conf").replace("127.0.0.1:4003", `127.0.0.1:${node}`).replace("listen 8080", `listen 127.0.0.1:${port}`);
+      const server = read("nginx.conf").replaceAll("127.0.0.1:4003", `127.0.0.1:${node}`).replace("listen 8080", `listen 127.0.0.1:${port}`);
       const own = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path ${folder}/${name};`).join("\n");
       writeFileSync(join(folder, "nginx.conf"), `daemon off;\npid ${folder}/pid;\nerror_log ${folder}/log;\nevents {}\nhttp {\naccess_log off;\n${own}\n${server}\n}\n`);
       return ["-p", folder, "-e", join(folder, "log"), "-c", join(folder, "nginx.conf")];

@@ -1,15 +1,17 @@
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect } from "chai";
 import { onlyWhere } from "../fixtures/installed.js";
 import { hasNginx, startNginx } from "../fixtures/nginx.js";
-import { atEnd, chainBlocks, closeAll, level, startReplica, TestNode, type TestReplica, until } from "./machines.js";
+import { atEnd, chainBlocks, closeAll, level, startReplica, temporaryFolder, TestNode, type TestReplica, until } from "./machines.js";
 
-/** nginx, as `examples/deploy` has it, in front of replicas. Each reply names the one that gave it. */
-const startBalancer = async (replicas: readonly TestReplica[]): Promise<string> => {
+/** nginx, as `examples/deploy` has it, in front of replicas and their node. Each reply names the one that gave it. */
+const startBalancer = async (node: TestNode, replicas: readonly TestReplica[]): Promise<string> => {
   const servers = replicas.map(({ url }) => `server ${new URL(url).host};`).join(" ");
   const example = readFileSync(new URL("../../examples/deploy/nginx.conf", import.meta.url), "utf8");
-  const configuration = example.replace("server 127.0.0.1:4003;", servers).replace("listen 8080;", "listen 8080; add_header X-Replica $upstream_addr always;");
-  expect(configuration).to.contain(servers).and.to.contain("X-Replica");
+  const [first, others] = ["server 127.0.0.1:4003;", `server ${new URL(node.url).host};`];
+  const configuration = example.replace(first, servers).replace(first, others).replace("listen 8080;", "listen 8080; add_header X-Replica $upstream_addr always;");
+  expect(configuration).to.contain(servers).and.to.contain(others).and.to.contain("X-Replica");
   const nginx = await startNginx(configuration);
   atEnd(nginx.end);
   return `${nginx.origin}/api`;
@@ -30,7 +32,7 @@ describe("Three replicas behind nginx", function () {
     const node = await new TestNode(60).start();
     const replicas = await Promise.all([startReplica(node, 60), startReplica(node, 60), startReplica(node, 60)]);
     for (const replica of replicas) await level(node, replica);
-    const url = await startBalancer(replicas);
+    const url = await startBalancer(node, replicas);
     const answered = new Set<string>();
     const [chain, ids, byId]: [string[], Set<string>, Set<string>] = [[], new Set(), new Set()];
     let cursor = "genesis";
@@ -78,7 +80,7 @@ describe("Three replicas behind nginx", function () {
     const node = await new TestNode(60).start();
     const replicas = await Promise.all([startReplica(node, 60), startReplica(node, 60), startReplica(node, 60)]);
     for (const replica of replicas) await level(node, replica);
-    const url = await startBalancer(replicas);
+    const url = await startBalancer(node, replicas);
     await node.grow(1);
     const at = node.chain.length;
     const [answered, found]: [Set<string>, string[]] = [new Set(), []];
@@ -90,5 +92,23 @@ describe("Three replicas behind nginx", function () {
     }
     expect(found).to.deep.equal(chainBlocks.slice(0, at).map(({ id }) => id).reverse());
     expect(answered.size).to.equal(3);
+  });
+
+  it("leave webhooks and the lake to the node, whatever form a path has; all else is theirs", async () => {
+    const node = await new TestNode(60, { dir: join(temporaryFolder(), "lake"), blocksPerFile: 20, snapshotEvery: 0 }).start();
+    const replica = await startReplica(node, 60);
+    await level(node, replica);
+    await until("the lake", async () => (await fetch(`${node.url}/lake/manifest.json`)).ok);
+    const url = await startBalancer(node, [replica]);
+    for (const path of ["webhooks", "webhooks?limit=1", "webhooks/1/deliveries", "v1/webhooks", "strings/v2/webhooks", "webhooks/keys", "lake/manifest.json", "numbers/v2/lake/manifest.json"]) {
+      const [reply, direct] = [await fetch(`${url}/${path}`), await fetch(`${node.url}/${path}`)];
+      // Without the token of webhooks.
+      expect(direct.status).to.be.oneOf([200, 401]);
+      expect([path, reply.status, reply.headers.get("x-replica")]).to.deep.equal([path, direct.status, new URL(node.url).host]);
+    }
+    for (const path of ["blocks", "v2/blockchain", "node/status"]) {
+      const reply = await fetch(`${url}/${path}`);
+      expect([path, reply.status, reply.headers.get("x-replica")]).to.deep.equal([path, 200, new URL(replica.url).host]);
+    }
   });
 });
