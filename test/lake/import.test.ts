@@ -168,9 +168,9 @@ describe("A lake's import by the example host", function () {
       }
     });
 
-    it("is refused at once, by the name and the line, where it has one line of hundreds of megabytes", async () => {
+    it("is refused at once, by the name and the line, where it has one line of a hundred megabytes", async () => {
       const lake = await begin();
-      put(lake, 2, `${linesOf(lake.folder).split("\n").slice(0, 4).join("\n")}\n${"A".repeat(300 * 2 ** 20)}`);
+      put(lake, 2, `${linesOf(lake.folder).split("\n").slice(0, 4).join("\n")}\n${"A".repeat(100 * 2 ** 20)}`);
       const program = new HostProcess("the import", ["--network", networkFolder(network), "--no-forge", "--import", lake.folder]);
       expect(await program.run()).to.equal(1);
       expect(program.output.join("")).to.contain(`${lake.folder}/${third}, line 5: the line has more than ${64 * 2 ** 20} characters.`);
