@@ -173,14 +173,11 @@ const jobs = [
 const nodesOwn = ["follow", "import", "lake", "lake-blocks", "lake-snapshots", "lake-key", "nats", "dispatch", "reindex", "secrets", "forge-interval"] as const;
 
 /** @throws UsageError */
-const refusePassedOver = (commandLine: GivenOptions, { has, label }: Reading): void => {
+const refusePassedOver = (commandLine: GivenOptions): void => {
   for (const [job, why] of jobs.filter(([name]) => commandLine.has(name))) {
     const other = [...nodesOwn, ...jobs.map(([name]) => name)].find((name) => name !== job && commandLine.has(name));
     if (other !== undefined) throw new UsageError(`--${job} and --${other} cannot be combined: ${why}.`);
   }
-  // Wherever they come from: the network of a stronger source must not make a node of a replica.
-  const isNode = !jobs.some(([name]) => has(name));
-  if (isNode && has("follow") && has("network")) throw new UsageError(`${label("follow")} and ${label("network")} cannot be combined: a replica has the network of its node.`);
 };
 
 const refuseSecrets = ({ has, label }: Reading): void => {
@@ -205,7 +202,7 @@ export const readHostOptions = (args: readonly string[], { environment = {}, isT
   const { has, text, wholeNumber, oneOf } = reading;
   const network = text("network") ?? "";
   if (network === "local") refuseSecrets(reading);
-  refusePassedOver(commandLine, reading);
+  refusePassedOver(commandLine);
   refuseIdle(reading);
   refuseLogins(reading);
   const host = text("host") ?? "";

@@ -90,7 +90,6 @@ describe("the standalone host's command line", () => {
     ["--follow 10.0.0.5:4003", "--follow must be a URL such as http://10.0.0.5:4003."],
     ["--follow http://me:s3cret@10.0.0.5:4003", "--follow takes a URL without a user and a password."],
     ["--import https://me:s3cret@10.0.0.5:4003/api/lake", "--import takes a URL without a user and a password."],
-    ["--follow http://10.0.0.5:4003 --network devnet", "--follow and --network cannot be combined: a replica has the network of its node."],
     ["--verify --follow http://10.0.0.5:4003", "--verify and --follow cannot be combined: a store is only read."],
     ["--import f.ndjson --verify", "--verify and --import cannot be combined: a store is only read."],
     ["--verify --lake d", "--verify and --lake cannot be combined: a store is only read."],
@@ -151,7 +150,6 @@ describe("the standalone host's other sources of options", () => {
   it("may have what a node does where a store is only verified or copied, so that a node's file names its folder", () => {
     const path = config({ follow: "http://10.0.0.5:4003", lakeKey: `${"A".repeat(43)}=` });
     expect(readHostOptions(["--verify", "--network", "devnet", "--config", path])).to.deep.include({ verify: "network", dataDir: "data/replica" });
-    expect(() => readHostOptions(["--network", "devnet", "--config", path])).to.throw(UsageError, "cannot be combined: a replica has the network of its node.");
     expect(readHostOptions(["--backup", "d", "--config", config({ lake: "l", lakeBlocks: 5, dataDir: "x" })])).to.deep.include({ backup: "d", dataDir: "x" });
   });
 
