@@ -126,7 +126,7 @@ export interface WebhookSecret {
  * - pending    the first attempt is still to come
  * - retrying   an attempt is due at `dueAt`: the last one failed, or a redelivery was requested
  * - delivered  the target answered 2xx
- * - dead       the schedule is exhausted; kept for redelivery
+ * - dead       the schedule is exhausted, or a retry was answered 410; kept for redelivery
  * - held       waiting for confirmations, where the host keeps the chain and offers no changes of it
  * - dropped    its block was reverted before the first attempt
  * - superseded its block was reverted after an attempt that failed (of a reversal: was applied again); it is attempted no more
@@ -166,8 +166,7 @@ export interface Delivery {
   attempts: Attempt[];
 }
 
-/** The result of one condition in a dry run. */
-/** Of a condition; without a `value` that is a list of more than 200. */
+/** The result of one condition in a dry run, without a `value` that is a list of more than 200. */
 export interface ConditionResult extends Condition {
   holds: boolean;
   /** The payload's value at `key`; absent if it has none, or one of more than 200 characters as JSON. */

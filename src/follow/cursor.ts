@@ -35,8 +35,8 @@ export interface CursorField {
 
 const usualField: CursorField = { source: "query", key: "after" };
 
-/** However many digits it has: one that no chain has is above the tip. */
-const heightForm = /^(?:0|[1-9][0-9]*)$/;
+/** Of more digits than any chain has: such a height is above the tip, not malformed. */
+const heightForm = /^(?:0|[1-9][0-9]{0,999})$/;
 const blockForm = /^([1-9][0-9]{0,9})-([^~,\s]{1,128})$/;
 const placeForm = /^([0-9a-z]{1,32})\.(0|[1-9][0-9]{0,14})$/;
 /** Cursors that one request may name, newest first. */

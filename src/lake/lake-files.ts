@@ -128,7 +128,7 @@ const webSource = (url: string, { signal, downloads: given }: LakeDemands): Sour
 const requireWanted = (path: string, manifest: Manifest, { nethash, key, keyFile }: LakeDemands): void => {
   if (manifest.network.nethash !== nethash) throw foreign(`${path} is a lake of the network ${manifest.network.nethash}, not of ${nethash}`);
   if (key === undefined || manifest.key === key) return;
-  const remedy = keyFile === undefined ? "" : `, which was the first one seen and is remembered in ${keyFile}; if the lake is the right one, \`lakeKey\`, or --lake-key ${manifest.key} of the example host, accepts it`;
+  const remedy = keyFile === undefined ? "" : `, which is remembered in ${keyFile}; if the lake is the right one, \`lakeKey\`, or --lake-key ${manifest.key} of the example host, accepts it`;
   throw foreign(`${path} is signed with the key ${manifest.key}, not with ${key}${remedy}`);
 };
 

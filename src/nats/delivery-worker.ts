@@ -64,6 +64,7 @@ const createResults = (to: NatsConnection, subject: string) => {
 const createWork = (senders: ReturnType<typeof createSenders>, concurrency: number, logger: DeliveryWorkerOptions["logger"]) => {
   const slots = createSlots(concurrency, (error) => logger?.warn(`a request was lost: ${messageOf(error)}`));
   let sent = 0;
+  let isLeaving = false;
   let telling: { to: NatsConnection; bySubject: Map<string, ReturnType<typeof createResults>> } | undefined;
 
   /** Nodes share the queue, and each has a subject of its own. */
@@ -79,6 +80,8 @@ const createWork = (senders: ReturnType<typeof createSenders>, concurrency: numb
   };
 
   const take = async (message: JsMsg, via: NatsConnection): Promise<void> => {
+    // Some come that were on their way: the node gives them to others.
+    if (isLeaving) return message.nak();
     const bundle = bundleIn(message.string());
     // Past their deadline, its requests have been given to another, or sent by the node.
     if (bundle === undefined || bundle.deadline < Date.now()) return message.ack();
@@ -97,7 +100,11 @@ const createWork = (senders: ReturnType<typeof createSenders>, concurrency: numb
   return {
     take,
     sent: () => sent,
-    sendResults,
+    /** Takes nothing more. What has been begun is told. */
+    leave: (): void => {
+      isLeaving = true;
+      sendResults();
+    },
     /** Resolves when nothing is under way and all results are on their way. */
     ended: async (): Promise<void> => {
       await slots.ended();
@@ -151,7 +158,7 @@ export const startDeliveryWorker = (options: NatsOptions, given: DeliveryWorkerO
       await link.stop(async (connection) => {
         messages?.stop();
         // Before the answers are there: what it has not begun, the node gives to others, or sends itself.
-        work.sendResults();
+        work.leave();
         sign(connection, true);
         await work.ended();
         await connection?.drain().catch(() => undefined);

@@ -120,7 +120,7 @@ describe("A lake that a data folder knows", () => {
     await open();
     lake = new Manifests();
     lake.grow(1);
-    const refusal = `${url} is signed with the key ${lake.publicKey}, not with ${first}, which was the first one seen and is remembered in ${join(dataDir, "lake-key")}; if the lake is the right one, \`lakeKey\`, or --lake-key ${lake.publicKey} of the example host, accepts it`;
+    const refusal = `${url} is signed with the key ${lake.publicKey}, not with ${first}, which is remembered in ${join(dataDir, "lake-key")}; if the lake is the right one, \`lakeKey\`, or --lake-key ${lake.publicKey} of the example host, accepts it`;
     expect(await failureOf(open())).to.contain(refusal);
     expect(await failureOf(open(first))).to.match(new RegExp(`not with ${first.replaceAll("+", "\\+")}$`));
     expect([await open(lake.publicKey), await open()]).to.deep.equal([1, 1]);

@@ -28,7 +28,8 @@ class Receiver {
         this.received.set(id, known);
         this.answer(response);
       });
-    });
+      // At all of this machine's addresses: of one, few are sent at a time.
+    }, "0.0.0.0");
     this.url = `${url}/`;
     return this;
   }
@@ -125,6 +126,27 @@ describe("Requests of webhooks that are given to workers over JetStream", functi
     await until("the answers", () => dispatch.counts().answered === 3);
     expect(dispatch.counts()).to.deep.equal({ answered: 3, repeated: 0, here: 1 });
     expect([...receiver.received.values()].map(({ times }) => times)).to.deep.equal([1, 1, 1, 1]);
+  });
+
+  it("are given back by a worker that leaves, where they have come and are not begun: nobody sends them twice", async () => {
+    const { server, receiver, dispatch, node } = await begin();
+    const hosts = 40;
+    for (let i = 1; i <= hosts; i++) node.plugin.webhooks?.create({ event: "block.applied", target: receiver.url.replace("127.0.0.1", `127.0.1.${i}`), order: "none" });
+    const held: ServerResponse[] = [];
+    const answer = receiver.answer;
+    receiver.answer = (response) => void held.push(response);
+    const worker = startDeliveryWorker({ servers: server.url }, { allowTargets: ["127.0.0.0/8"], concurrency: 64 });
+    await workersThere(dispatch, 1);
+    await node.grow(4);
+    await until("as much as the worker sends at a time", () => held.length >= 64);
+    const stopping = worker.stop();
+    await workersThere(dispatch, 0);
+    receiver.answer = answer;
+    held.forEach((response) => response.writeHead(204).end());
+    await stopping;
+    await until("all of them", () => receiver.received.size === 4 * (hosts + 1));
+    await until("their answers", () => dispatch.counts().answered + dispatch.counts().here >= 4 * (hosts + 1));
+    expect([...receiver.received.values()].filter(({ times }) => times > 1)).to.deep.equal([]);
   });
 
   const killWorker = async (): Promise<void> => {

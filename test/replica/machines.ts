@@ -268,8 +268,8 @@ export const tipOf = async ({ url }: Pick<Served, "url">): Promise<string> => {
 export const level = (node: Served, replica: Served): Promise<boolean> => until(`the replica at the node's tip`, async () => (await tipOf(node)) === (await tipOf(replica)));
 
 /** A server of its own, which counts who is connected. */
-export const startServer = async (answer: RequestListener): Promise<{ url: string; connections(): Promise<number> }> => {
-  const server = createServer(answer).listen(0, "127.0.0.1");
+export const startServer = async (answer: RequestListener, host = "127.0.0.1"): Promise<{ url: string; connections(): Promise<number> }> => {
+  const server = createServer(answer).listen(0, host);
   await once(server, "listening");
   closing.push(() => {
     server.close();

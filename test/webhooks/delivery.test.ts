@@ -277,6 +277,33 @@ describe("delivery", () => {
       expect(new Set(all.map(({ headers }) => headers["webhook-id"])).size, "under the same name").to.equal(3);
     });
 
+    it("with status 410 of a retry or a redelivery disable the webhook, and move nothing back that was delivered since", async () => {
+      await open({ schedule: [1_000, 1_000], jitter: 0 });
+      const statuses = new Map([[1, 500]]);
+      receiver.answer = ({ json }, response) => void response.writeHead(statuses.get((json.data as { n: number }).n) ?? 200).end();
+      const { id } = hook();
+      emit(2);
+      await stage.attempted(id, 1, 1);
+      await stage.reaches(id, 2, "delivered");
+      const gone = (): Promise<true> => eventually(() => (stage.engine.get(id).enabled ? undefined : true));
+      statuses.set(1, 410);
+      stage.clock.advance(1_000);
+      await gone();
+      statuses.delete(1);
+      stage.engine.patch(id, { enabled: true });
+      emit(1, 3);
+      const [, , , third] = await receiver.until(4);
+      expect(numbers([third ?? expect.fail()])).to.deep.equal([3]);
+      await stage.reaches(id, 3, "delivered");
+      statuses.set(3, 410);
+      stage.engine.redeliver(id, 3);
+      await gone();
+      statuses.delete(3);
+      stage.engine.patch(id, { enabled: true });
+      emit(1, 4);
+      expect(numbers(await receiver.until(6))).to.deep.equal([1, 2, 1, 3, 3, 4]);
+    });
+
     it("keep their records where a client moves the webhook, which forgets only what was open", async () => {
       await open({ schedule: [] });
       receiver.answer = ({ json }, response) => void ((json.data as { n: number }).n === 3 || response.writeHead((json.data as { n: number }).n === 1 ? 500 : 200).end());

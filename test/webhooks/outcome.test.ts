@@ -56,9 +56,9 @@ describe("retry decisions", () => {
     for (const wall of [now, now - seconds(3_600), now + seconds(86_400)]) expect(pauseOf({ status: 503, retryAfter, date }, wall, 0)).to.equal(seconds(450));
   });
 
-  it("end on success and at the end of the schedule, not on 410, which disables the webhook", () => {
+  it("end on success, on 410 and at the end of the schedule", () => {
     expect(nextStep({ ok: true, status: 204 }, { failures: 0, now, random: 0 }, { schedule, jitter })).to.deep.equal({ state: "delivered" });
-    expect(nextStep({ ok: false, status: 410 }, { failures: 1, now, random: 0 }, { schedule: [], jitter })).to.deep.equal({ state: "retrying", dueAt: now });
+    expect(nextStep({ ok: false, status: 410 }, { failures: 1, now, random: 0 }, { schedule, jitter })).to.deep.equal({ state: "dead" });
     expect(nextStep(failed, { failures: 1, now, random: 0 }, { schedule: [], jitter })).to.deep.equal({ state: "dead" });
   });
 

@@ -1,5 +1,5 @@
 // @ts-check
-import { closeSync, ftruncateSync, openSync, statfsSync, statSync, unlinkSync, writeSync } from "node:fs";
+import { closeSync, ftruncateSync, openSync, rmSync, statfsSync, statSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { threadId } from "node:worker_threads";
 
@@ -63,8 +63,8 @@ const checkRoom = (path, bytes) => {
 const openTrial = (path) => {
   const name = `${path}-trial-${process.pid}-${threadId}`;
   const file = openSync(name, "w", 0o600);
-  // It goes with whoever has it open, however that ends.
-  unlinkSync(name);
+  // It goes with the process, however that ends.
+  rmSync(name, { force: true });
   return file;
 };
 
@@ -88,11 +88,17 @@ const passages = new WeakMap();
 
 /** @param {Passage} passage */
 const closeTrial = (passage) => {
-  if (passage.trial !== undefined) closeSync(passage.trial);
+  const { trial } = passage;
+  // First: its number is another file's at once, also where closing it fails.
   passage.trial = undefined;
+  try {
+    if (trial !== undefined) closeSync(trial);
+  } catch {
+    // Nothing in it is needed.
+  }
 };
 
-/** Notes which file was opened, so that another one in its place is noticed. @param {{ path: string, root: object }} written */
+/** Notes, once, which file was opened, so that another one in its place is noticed. @param {{ path: string, root: object }} written */
 export const noteFile = ({ path, root }) => {
   const passage = passages.get(root) ?? { identity: identityOf(path) };
   passages.set(root, passage);

@@ -20,7 +20,8 @@ export interface Now {
 
 export type NextStep = { state: "delivered" } | { state: "dead" } | { state: "retrying"; dueAt: number };
 
-const gone = 410;
+/** Status of a target that wants nothing more. */
+export const gone = 410;
 const tooMany = 429;
 const unavailable = 503;
 const second = 1_000;
@@ -81,15 +82,10 @@ export const nextStep = (
   { schedule, jitter }: RetryRules,
 ): NextStep => {
   if (ok) return { state: "delivered" };
-  // Its webhook is disabled, and goes on with it once it is enabled.
-  if (status === gone) return { state: "retrying", dueAt: now };
   const step = schedule[failures - 1];
-  if (step === undefined) return { state: "dead" };
+  if (step === undefined || status === gone) return { state: "dead" };
   return { state: "retrying", dueAt: now + waitBefore(step, jitter, random) };
 };
-
-/** It is sent once. */
-const afterPing = ({ ok }: { ok: boolean }): NextStep => ({ state: ok ? "delivered" : "dead" });
 
 export interface Health extends Pick<Progress, "failingSince" | "failingFrom" | "warned"> {
   disabledBecause: WebhookRow["disabledBecause"];
@@ -133,7 +129,7 @@ export interface Chance {
 /** A delivery after an attempt. Bodies of answers are kept for the last one only. */
 export const afterAttempt = (row: DeliveryRow, attempt: Attempt, result: { ok: boolean; status: number | null }, { now, random, isLast, batch }: Chance, rules: RetryRules): DeliveryRow => {
   const failures = result.ok ? row.failures : row.failures + 1;
-  const next = isLast && !result.ok ? ({ state: "superseded" } as const) : row.event === "ping" ? afterPing(result) : nextStep(result, { failures, now: now.schedule, random }, rules);
+  const next = isLast && !result.ok ? ({ state: "superseded" } as const) : nextStep(result, { failures, now: now.schedule, random }, row.event === "ping" ? { ...rules, schedule: [] } : rules);
   const { id, webhookId, messageId, key, event, at, last, reverts } = row;
   const [dueAt, finishedAt] = next.state === "retrying" ? [next.dueAt, null] : [null, now.passed];
   const attempts = row.attempts.length === 0 ? [attempt] : [...row.attempts.map((earlier) => ({ ...earlier, body: "" })), attempt].slice(-keptAttempts);

@@ -5,7 +5,7 @@ import type { Attempt } from "../../../types/webhooks.js";
 import { logFailure } from "../log-failure.js";
 import { createHealth, isOwnEvent, type Recorded, type RecordNeeds, type RecordRules, resultOf } from "./health.js";
 import type { Revisions } from "./lanes.js";
-import { afterAttempt, type Now } from "./outcome.js";
+import { afterAttempt, gone, type Now } from "./outcome.js";
 import { batchKeyOf } from "./request.js";
 
 /** An attempt that has ended. */
@@ -143,6 +143,8 @@ const createRecording = (rules: RecordRules, needs: RecordNeeds) => {
     const batch = isBatch && !isPing ? batchKeyOf(webhookId, rows) : undefined;
     const chance = random();
     for (const row of rows) {
+      // The webhook, which this disables, finds it again once it is enabled.
+      if (result.status === gone && row.attemptCount === 0 && !isPing && !isOwnEvent(row.event)) continue;
       // Its block may have been reverted while the attempt was under way.
       const isLast = !ok && store.isSuperseded(row.messageId);
       const after = afterAttempt(row, attempt, result, { now, random: chance, isLast, batch }, rules);

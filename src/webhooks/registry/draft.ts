@@ -173,7 +173,9 @@ const checkHeaders = (headers: Record<string, string>): Record<string, string> =
   if (entries.length > limits.headers) refuse("headers", `must not have more than ${limits.headers} members`);
   const names = new Set<string>();
   for (const [name, value] of entries) {
-    if (names.size === names.add(name.toLowerCase()).size) refuse(`headers.${name}`, "is given twice: the letter case of a header's name makes no difference");
+    const lower = name.toLowerCase();
+    if (names.has(lower)) refuse(`headers.${name}`, "is given twice: the letter case of a header's name makes no difference");
+    names.add(lower);
     if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/.test(name)) refuse(`headers.${name}`, "is not the name of a header");
     if (ownHeaders.test(name)) refuse(`headers.${name}`, "must not be given: it belongs to HTTP itself or to the signature");
     if (typeof value !== "string" || value.length > limits.text || /[^\t\x20-\x7e]/.test(value)) refuse(`headers.${name}`, `must be a text of at most ${limits.text} printable characters of ASCII`);
