@@ -135,22 +135,29 @@ const createBundles = ({ timeout }: Limits) => {
   };
 };
 
-/** Workers that have given a sign lately. `noneLeft` is told whether the last one has said that it leaves. */
-const createWorkers = (noneLeft: (said: boolean) => void) => {
+interface WorkersNeeds {
+  /** Called when the last one has said that it leaves. */
+  lastLeaves(): void;
+  /** Called when the last one gives no sign any more. */
+  lastIsLost(): void;
+}
+
+/** Workers that have given a sign lately. */
+const createWorkers = ({ lastLeaves, lastIsLost }: WorkersNeeds) => {
   const signs = new Map<string, NodeJS.Timeout>();
-  const gone = (worker: string, said = false): void => {
+  const remove = (worker: string, wasLast: () => void): void => {
     clearTimeout(signs.get(worker));
-    if (signs.delete(worker) && signs.size === 0) noneLeft(said);
+    if (signs.delete(worker) && signs.size === 0) wasLast();
   };
   return {
     count: () => signs.size,
     onSign: ({ worker, leaves }: WorkerSign): void => {
       clearTimeout(signs.get(worker));
-      if (leaves) gone(worker, true);
-      else signs.set(worker, setTimeout(() => gone(worker), goneAfter).unref());
+      if (leaves) remove(worker, lastLeaves);
+      else signs.set(worker, setTimeout(() => remove(worker, lastIsLost), goneAfter).unref());
     },
     clear: (): void => {
-      for (const worker of [...signs.keys()]) gone(worker);
+      for (const worker of [...signs.keys()]) remove(worker, lastIsLost);
     },
   };
 };
@@ -209,7 +216,7 @@ export const natsDispatch = (options: NatsOptions, { timeout = 15_000, responseL
   const results = queue.results(randomUUID());
   const counts = { answered: 0, repeated: 0, here: 0 };
   const bundles = createBundles(limits);
-  const workers = createWorkers((said) => (said ? bundles.giveUpRest() : bundles.giveUpAll()));
+  const workers = createWorkers({ lastLeaves: bundles.giveUpRest, lastIsLost: bundles.giveUpAll });
   let open: Queue | undefined;
 
   const link = keepLink(options, {

@@ -182,18 +182,17 @@ const beginningOf = (json: string): string => (json.length <= mostShown ? json :
 /** Why a condition holds for what a payload has at its key, or does not. */
 export const explain = ({ key, path, condition, value }: CompiledCondition, subjects: readonly Subject[], holds: boolean): ConditionResult => {
   const { form, meaning } = operators[condition];
-  // A list may have 100,000 values, of which more are written than are shown.
-  const beginning = Array.isArray(value) ? value.slice(0, mostShown) : value;
-  const expected = form === "none" ? "" : ` (${beginningOf(jsonText(beginning))})`;
+  // A list may have 100,000 values, of which more would be written than are shown.
+  const isLong = Array.isArray(value) && value.length > mostShown;
+  const expected = form === "none" ? "" : ` (${beginningOf(jsonText(isLong ? value.slice(0, mostShown) : value))})`;
   const [first] = subjects;
   const actual = path.includes(anyElement) && first !== undefined ? createSubject(subjects.map((subject) => subject.value)) : first;
   const found = actual === undefined ? "the payload has nothing there" : `it is ${beginningOf(actual.json())}`;
   const isShown = actual !== undefined && actual.json().length <= mostShown;
-  // Once for each payload that is tried.
-  const isLong = Array.isArray(value) && value.length > mostShown;
   return {
     key,
     condition,
+    // It would be in the reply once for each payload that is tried.
     ...(value === undefined || isLong ? {} : { value }),
     holds,
     ...(isShown ? { actual: actual.value } : {}),

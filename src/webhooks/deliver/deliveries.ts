@@ -62,7 +62,7 @@ const rowOf = (store: WebhookStore, webhookId: number, id: number): DeliveryRow 
 };
 
 /** Why a delivery is not sent again: the receiver's last word would not be what the chain says. */
-const withdrawn = (): PorticoError =>
+const takenBack = (): PorticoError =>
   new PorticoError("BAD_REQUEST", "The delivery tells what the chain has taken back since: it is not sent again.", { validation: { source: "params", keys: ["deliveryId"] } });
 
 type Window = Parameters<Deliveries["recover"]>[1];
@@ -136,7 +136,7 @@ export const createDeliveries = (needs: DeliveriesNeeds): Deliveries => {
       return work(webhookId, () => {
         // Read within the transaction: the outcome of an attempt may have been committed a moment before it.
         const row = rowOf(store, webhookId, id);
-        if (store.isSuperseded(row.messageId)) throw withdrawn();
+        if (store.isSuperseded(row.messageId)) throw takenBack();
         const due = dueNow(row, time.schedule());
         store.changeDelivery(row, due);
         return shown(due);

@@ -4,6 +4,7 @@ import { messageOf, PorticoError } from "../../errors.js";
 import { derivedEvents } from "../../follow/derive.js";
 import { namesEvent } from "../../follow/event-names.js";
 import { type Cursor, type CursorField, cursorText, type Follow, type ReadOptions } from "../../follow/index.js";
+import { isOwnEvent } from "../deliver/health.js";
 
 export interface LocateNeeds {
   store: WebhookStore;
@@ -13,7 +14,7 @@ export interface LocateNeeds {
 }
 
 /** Whether a webhook may be told of events that only the host emits. */
-const wantsHostEvents = ({ events }: Pick<WebhookRow, "events">): boolean => events.some((name) => !derivedEvents.includes(name) && !/^(?:webhook|delivery)\./.test(name));
+const wantsHostEvents = ({ events }: Pick<WebhookRow, "events">): boolean => events.some((name) => !derivedEvents.includes(name) && !isOwnEvent(name));
 
 /** Whether a webhook may be told of events that follow from the chain. */
 export const wantsChainEvents = ({ events }: Pick<WebhookRow, "events">): boolean => derivedEvents.some((event) => namesEvent(events, event));
