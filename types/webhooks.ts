@@ -246,7 +246,10 @@ export interface Webhooks {
   deliveries(id: number, state: DeliveryState | undefined, page: PageWindow): { rows: Delivery[]; total: number };
   /** The payload is a promise where the host keeps the chain and answers with one. */
   delivery(id: number, deliveryId: number): Delivery & { payload: unknown };
-  /** Makes a delivery in any state due now, with a fresh retry schedule; with none if its block was reverted since. */
+  /**
+   * Makes a delivery in any state due now, with a fresh retry schedule. Throws BAD_REQUEST if its block was reverted since. A ping is sent as `ping` sends
+   * it: one attempt, and only while the webhook is enabled.
+   */
   redeliver(id: number, deliveryId: number): Delivery;
   dryRun(request: DryRunRequest): Promise<DryRunResult[]>;
   events(): EventDescription[];

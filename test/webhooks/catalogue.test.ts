@@ -306,6 +306,40 @@ describe("the webhook registry", () => {
       await stage.count(1, "delivered", 1);
     });
 
+    it("sends a ping that is sent again as one, too, though its target is paused: once, at once, and counts nothing of its answer", async () => {
+      stage.engine.create({ ...draft, target: receiver.url });
+      receiver.answer = (_request, response) => response.writeHead(500).end();
+      const { id } = stage.engine.ping(1);
+      await stage.reaches(1, id, "dead");
+      receiver.answer = (_request, response) => response.writeHead(429, { "Retry-After": "600" }).end();
+      stage.events.emit("block.forged", {});
+      await stage.reaches(1, id + 1, "retrying");
+      const { failingSince } = stage.engine.get(1);
+      stage.clock.advance(60_000);
+      for (const [index, status] of [500, 429, 410, 204, 500].entries()) {
+        receiver.answer = (_request, response) => response.writeHead(status, { "Retry-After": "3600" }).end();
+        expect(stage.engine.redeliver(1, id)).to.include({ state: "pending", dueAt: null });
+        await stage.attempted(1, id, index + 2);
+        expect(stage.engine.delivery(1, id)).to.include({ state: status === 204 ? "delivered" : "dead", dueAt: null, attemptCount: index + 2 });
+        expect(stage.engine.get(1)).to.include({ enabled: true, failingSince });
+      }
+      // The target is paused for as long as it asked the delivery, and no other, to wait.
+      receiver.answer = (_request, response) => response.end();
+      stage.clock.advance(539_999);
+      stage.clock.advance(1);
+      const { attempts } = await stage.reaches(1, id + 1, "delivered");
+      expect((attempts[1]?.at ?? 0) - (attempts[0]?.at ?? 0)).to.equal(600_000);
+    });
+
+    it("does not send a ping of a disabled webhook again", async () => {
+      stage.engine.create({ ...draft, target: receiver.url });
+      const { id } = stage.engine.ping(1);
+      await stage.reaches(1, id, "delivered");
+      stage.engine.patch(1, { enabled: false });
+      expect(refusalOf(() => stage.engine.redeliver(1, id))).to.include({ status: 400 });
+      expect(stage.engine.delivery(1, id).state).to.equal("delivered");
+    });
+
     it("does not recover a ping", async () => {
       stage.engine.create({ ...draft, target: receiver.url });
       receiver.answer = (_request, response) => response.writeHead(500).end();

@@ -284,7 +284,7 @@ export const webhookRoutes: Route<WebhookScope>[] = [
     ...common,
     method: "POST",
     path: "/webhooks/{id}/deliveries/{deliveryId}/redeliver",
-    summary: "Resends a delivery, with the whole retry schedule ahead of it. One that tells of a block that was reverted since is refused: it would be the receiver's last word.",
+    summary: "Resends a delivery, with the whole retry schedule ahead of it. One that tells of a block that was reverted since is refused: it would be the receiver's last word. A ping is one attempt again.",
     params: deliveryParams,
     status: 202,
     errors: [404, 501],

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "../../../types/node-context.js";
-import type { DeliveryRow, WebhookStore } from "../../../types/webhook-store.js";
+import type { DeliveryRow, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
 import type { Delivery, Webhooks } from "../../../types/webhooks.js";
 import { andThen } from "../../async/maybe-promise.js";
 import { PorticoError } from "../../errors.js";
@@ -37,6 +37,14 @@ const dueNow = (row: DeliveryRow, now: number): DeliveryRow => ({
   hold: null,
   failures: 0,
 });
+
+/** A ping is one attempt, at once and for itself: sent again, it is what it was at first. */
+const dueAgain = (row: DeliveryRow, now: number): DeliveryRow => (row.event === pingEvent ? { ...dueNow(row, 0), state: "pending" } : dueNow(row, now));
+
+/** @throws PorticoError BAD_REQUEST */
+const checkPings = ({ enabled }: WebhookRow): void => {
+  if (!enabled) throw new PorticoError("BAD_REQUEST", "The webhook is disabled: enable it to ping it.", { validation: { source: "params", keys: ["id"] } });
+};
 
 /** A delivery as clients see it. */
 const shownBy =
@@ -94,10 +102,7 @@ export const createDeliveries = (needs: DeliveriesNeeds): Deliveries => {
 
   return {
     ping: (webhookId) => {
-      const { enabled } = webhookRow(store, webhookId);
-      if (!enabled) {
-        throw new PorticoError("BAD_REQUEST", "The webhook is disabled: enable it to ping it.", { validation: { source: "params", keys: ["id"] } });
-      }
+      checkPings(webhookRow(store, webhookId));
       const at = clock.now();
       const message = { at, json: payloadJson({ webhook: webhookId }) };
       const key = keyOf(webhookId, `${store.instance}.${pingEvent}.${randomUUID()}`);
@@ -136,8 +141,9 @@ export const createDeliveries = (needs: DeliveriesNeeds): Deliveries => {
       return work(webhookId, () => {
         // Read within the transaction: the outcome of an attempt may have been committed a moment before it.
         const row = rowOf(store, webhookId, id);
+        if (row.event === pingEvent) checkPings(webhookRow(store, webhookId));
         if (store.isSuperseded(row.messageId)) throw takenBack();
-        const due = dueNow(row, time.schedule());
+        const due = dueAgain(row, time.schedule());
         store.changeDelivery(row, due);
         return shown(due);
       });
