@@ -1,4 +1,5 @@
 import { isNetwork } from "../../src/net/addresses.js";
+import { interfaceMeant } from "../../src/replica/node-url.js";
 import { fromCommandLine, fromEnvironment, fromFile, type GivenOptions, merged } from "./command-line/option-sources.js";
 import { type LogFormat, logFormats, type LogLevel, logLevels, type Name, rows } from "./command-line/option-table.js";
 import { UsageError } from "./program/host-error.js";
@@ -120,10 +121,12 @@ const keyIn = ({ text, label }: Reading): string | undefined => {
 
 const isUrlOf = (protocols: RegExp, text: string): boolean => URL.canParse(text) && protocols.test(new URL(text).protocol) && new URL(text).hostname !== "";
 
-/** @throws UsageError. It shows no part of the URL: there may be a password in it */
+/** @throws UsageError. It shows no part of the URL that there may be a password in */
 const urlIn = ({ text, label }: Reading): string | undefined => {
   const url = text("follow");
   if (url !== undefined && !isUrlOf(/^https?:$/, url)) throw new UsageError(`${label("follow")} must be a URL such as http://10.0.0.5:4003.`);
+  const meant = url === undefined ? undefined : interfaceMeant(url);
+  if (meant !== undefined) throw new UsageError(`${label("follow")} takes the node's origin or the URL of its interface, without a version or a query: ${meant}.`);
   return url;
 };
 

@@ -6,7 +6,7 @@ import type { IncomingMessage } from "node:http";
 import { fullClock } from "../clock.js";
 import { PorticoError } from "../errors.js";
 import { consoleLogger, quietLogger } from "../options/guarded-logger.js";
-import { createFollowedNode, type TipSource } from "../replica/index.js";
+import { createFollowedNode, interfaceMeant, type TipSource } from "../replica/index.js";
 import { restoreFromLake } from "./restore.js";
 import { storeFile } from "../store/lmdb/environment.js";
 
@@ -37,6 +37,8 @@ const requireUrl = (url: unknown): string => {
   const parsed = typeof url === "string" && URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined || !/^https?:$/.test(parsed.protocol)) throw new PorticoError("OPTION_INVALID", "followNode needs `url`, such as http://10.0.0.5:4003");
   if (parsed.username !== "") throw new PorticoError("OPTION_INVALID", "followNode's `url` takes no user and password");
+  const meant = interfaceMeant(parsed.href);
+  if (meant !== undefined) throw new PorticoError("OPTION_INVALID", `followNode's \`url\` is the node's origin or the URL of its interface, without a version or a query: ${meant}`);
   return parsed.href;
 };
 

@@ -47,6 +47,9 @@ const renewInterval = 2_000;
 /** In the data folder: the store beside it is not to be opened again. */
 const discardFile = "discard-store";
 
+/** The URL may be that of something else: of one route, or a page of the node's. */
+const hintOf = (error: unknown): string => (error instanceof NodeRefusal && error.status === 404 ? " (the URL to follow is the node's origin, or that of its interface, such as http://10.0.0.5:4003/api)" : "");
+
 /** The network as the node says, or as it said before. @throws Error if it cannot be had */
 const findNetwork = async (client: NodeClient, lastKnown: LastKnown, { logger, signal }: Pick<FollowedNodeOptions, "logger" | "signal">): Promise<Network> => {
   const known = lastKnown.get("network") as Network | undefined;
@@ -59,7 +62,7 @@ const findNetwork = async (client: NodeClient, lastKnown: LastKnown, { logger, s
     } catch (error) {
       if (known !== undefined) return known;
       const isFinal = error instanceof PorticoError || (error instanceof NodeRefusal && error.status !== 503 && error.status !== 429);
-      if (isFinal || performance.now() - begun > patience) throw new PorticoError("HOST_SILENT", `the node to follow does not tell its network: ${messageOf(error)}`, { cause: error });
+      if (isFinal || performance.now() - begun > patience) throw new PorticoError("HOST_SILENT", `the node to follow does not tell its network: ${messageOf(error)}${hintOf(error)}`, { cause: error });
       if (tries === 1) logger.info(`waiting for the node to follow: ${messageOf(error)}`);
       await delay(retryInterval, undefined, { signal });
     }

@@ -1,3 +1,3 @@
 export { createFollowedNode } from "./create-followed-node.js";
 export type { TipSource } from "./tip-source.js";
-export { interfaceUrl } from "./node-client.js";
+export { interfaceMeant } from "./node-url.js";

@@ -2,7 +2,7 @@ import { Agent, type Dispatcher } from "undici";
 import type { Logger } from "../../types/node-context.js";
 import { linesIn } from "../async/lines.js";
 import { messageOf } from "../errors.js";
-import { withoutTrailing } from "../text/trim-end.js";
+import { interfaceUrl } from "./node-url.js";
 
 /** An answer of the node other than 2xx. */
 export class NodeRefusal extends Error {
@@ -58,13 +58,6 @@ export interface NodeClient {
 }
 
 const usualTimeout = 10_000;
-
-/** The origin of a node has its interface at `/api`; any other path is that of the interface itself. */
-export const interfaceUrl = (given: string): string => {
-  const url = new URL(given);
-  const path = withoutTrailing(url.pathname, "/");
-  return `${url.origin}${path === "" ? "/api" : path}`;
-};
 
 const parsed = (text: string): unknown => {
   try {

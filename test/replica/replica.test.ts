@@ -363,11 +363,31 @@ describe("A replica", function () {
     const node = await new TestNode(2).start();
     const wrong = await failure(followNode({ url: `${node.url}/nothing` }));
     expect(wrong).to.be.instanceOf(PorticoError).with.property("code", "HOST_SILENT");
+    expect(String(wrong)).to.contain("(the URL to follow is the node's origin, or that of its interface, such as http://10.0.0.5:4003/api)");
+    const { origin } = new URL(node.url);
+    const beside: [beyond: string, meant: string][] = [["/api/v2", "/api"], ["/api/V2//", "/api"], ["/api/strings/v2/", "/api"], ["/v1", ""], ["/portico/api/numbers", "/portico/api"], ["/api?x=1", "/api"], ["/#/console", ""]];
+    for (const [beyond, meant] of beside) {
+      const refused = await failure(followNode({ url: `${origin}${beyond}` }));
+      expect(refused, beyond).to.be.instanceOf(PorticoError).with.property("code", "OPTION_INVALID");
+      expect(String(refused), beyond).to.match(/without a version or a query: (.*)$/).and.satisfy((text: string) => text.endsWith(`: ${origin}${meant}`));
+    }
     const page = await startServer((_, response) => void response.end("<p>Another service</p>"));
     expect(String(await failure(followNode({ url: page.url })))).to.contain(`${page.url}/api/v2/node/configuration/crypto was not answered as by a node`);
     const context = await followNode({ url: new URL(node.url).origin });
     expect(() => createApiPlugin(context)).to.throw("dataDir");
     expect(existsSync("followed-node.json")).to.equal(false);
+  });
+
+  it("follows a node behind a proxy, whatever comes before its interface in the path", async () => {
+    const node = await new TestNode(20).start();
+    const proxy = await startServer((request, response) => {
+      const path = (request.url ?? "").replace("/v2/portico/api", "");
+      void fetch(`${node.url}${path}`).then(async (reply) => response.writeHead(reply.status).end(await reply.text()));
+    });
+    for (const end of ["", "/"]) {
+      const { network: found } = await followNode({ url: `${proxy.url}/v2/portico/api${end}` });
+      expect(found.network).to.deep.equal(network.network);
+    }
   });
 
   it("lets go of a lake that does not answer, and of what it was reading, when it stops", async () => {
