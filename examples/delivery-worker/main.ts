@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { parseArgs } from "node:util";
 import { type DeliveryWorker, natsMetricsText, startDeliveryWorker } from "portico/nats";
@@ -58,6 +59,19 @@ const fail = (error: unknown): never => {
   console.error(error instanceof Error ? error.message : error);
   process.exit(1);
 };
+
+/** The library refuses such a file, too, by the name of its own option. */
+const requireFile = (option: "nats-creds" | "nats-ca"): void => {
+  const file = values[option];
+  try {
+    if (file !== "") readFileSync(file);
+  } catch (error) {
+    const isMissing = error instanceof Error && "code" in error && error.code === "ENOENT";
+    fail(new Error(`--${option} ${file} cannot be read: ${isMissing ? "there is no such file" : error instanceof Error ? error.message : String(error)}.`));
+  }
+};
+requireFile("nats-creds");
+requireFile("nats-ca");
 
 const start = (): DeliveryWorker => {
   const servers = {

@@ -1,10 +1,11 @@
+import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { isIP } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { checkServerIdentity, type PeerCertificate } from "node:tls";
 import { type Authenticator, connect, credsAuthenticator, type NatsConnection, tokenAuthenticator, usernamePasswordAuthenticator } from "@nats-io/transport-node";
 import type { Logger } from "../../types/node-context.js";
-import { messageOf } from "../errors.js";
+import { messageOf, PorticoError } from "../errors.js";
 
 /** How to reach the servers of NATS. */
 export interface NatsOptions {
@@ -22,6 +23,22 @@ export interface NatsOptions {
   /** Milliseconds in which a server has to have let the client in, or refused it; then the next is tried. Default: 5,000. */
   connectTimeout?: number;
 }
+
+const whyUnreadable = (error: unknown): string => (error instanceof Error && "code" in error && error.code === "ENOENT" ? "there is no such file" : messageOf(error));
+
+/**
+ * To be called once, when an option has just been given: a file that is missing then is a mistake. One that goes missing later may come back, and is tried again.
+ * @throws PorticoError OPTION_INVALID
+ */
+export const requireFiles = ({ credentials, tls: { caFile, certFile, keyFile } = {} }: NatsOptions): void => {
+  for (const [option, file] of Object.entries({ credentials, "tls.caFile": caFile, "tls.certFile": certFile, "tls.keyFile": keyFile })) {
+    try {
+      if (file !== undefined) readFileSync(file);
+    } catch (error) {
+      throw new PorticoError("OPTION_INVALID", `the option \`${option}\` names ${file ?? ""}, which cannot be read: ${whyUnreadable(error)}`, { cause: error });
+    }
+  }
+};
 
 /** The client goes by its option `tls` alone: without it, a server, or who is in between, could do without TLS. */
 const wantsTls = (servers: NatsOptions["servers"]): boolean => [servers].flat().some((server) => server.toLowerCase().startsWith("tls://"));

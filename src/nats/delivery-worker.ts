@@ -6,7 +6,7 @@ import type { OutgoingDelivery } from "../../types/webhooks.js";
 import { messageOf } from "../errors.js";
 import { createHttpSender, type Sender } from "../webhooks/send/http-sender.js";
 import { createResolver, createTargetGuard } from "../webhooks/send/target-guard.js";
-import { keepLink, type NatsOptions, queueOf } from "./connection.js";
+import { keepLink, type NatsOptions, queueOf, requireFiles } from "./connection.js";
 import { bundleIn, type BundleTerms, heartbeat, mostRequests, type Result, resultsText, resultText, type WorkerSign } from "./delivery-messages.js";
 import { consumerName, ensureQueue } from "./delivery-queue.js";
 import { createPacking } from "./packing.js";
@@ -113,9 +113,13 @@ const createWork = (senders: ReturnType<typeof createSenders>, concurrency: numb
   };
 };
 
-/** Starts a worker: it takes requests as it has room for them, and nodes know of it by its signs. */
+/**
+ * Starts a worker: it takes requests as it has room for them, and nodes know of it by its signs.
+ * @throws PorticoError OPTION_INVALID for a file that cannot be read
+ */
 export const startDeliveryWorker = (options: NatsOptions, given: DeliveryWorkerOptions = {}): DeliveryWorker => {
   const { concurrency = 64, logger } = given;
+  requireFiles(options);
   const queue = queueOf(options);
   const worker = randomUUID();
   const senders = createSenders(given);

@@ -3,7 +3,7 @@ import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
 import type { Logger } from "../../types/node-context.js";
 import type { DeliveryAnswer, DeliveryDispatch, OutgoingDelivery } from "../../types/webhooks.js";
-import { keepLink, type NatsOptions, queueOf } from "./connection.js";
+import { keepLink, type NatsOptions, queueOf, requireFiles } from "./connection.js";
 import { type BundleTerms, bundleText, goneAfter, mostRequests, type Result, resultsIn, signIn, type WorkerSign } from "./delivery-messages.js";
 import { ensureQueue } from "./delivery-queue.js";
 import { createPacking } from "./packing.js";
@@ -209,8 +209,10 @@ const openQueue = async (to: NatsConnection, queue: ReturnType<typeof queueOf>, 
 /**
  * Requests are put into a work queue, some in each message. What has no result by its deadline is published again, with the same `webhook-id`, and where no worker
  * gives a sign, or NATS is away, the node sends it itself: a receiver may get it twice, never not at all.
+ * @throws PorticoError OPTION_INVALID for a file that cannot be read
  */
 export const natsDispatch = (options: NatsOptions, { timeout = 15_000, responseLimit = 16_384, logger }: DispatchOptions = {}): NatsDispatch => {
+  requireFiles(options);
   const limits: Limits = { timeout, responseLimit };
   const queue = queueOf(options);
   const results = queue.results(randomUUID());

@@ -4,7 +4,7 @@ import type { Logger } from "../../types/node-context.js";
 import { messageOf } from "../errors.js";
 import { parseChange } from "../replica/change-line.js";
 import { createNodeClient } from "../replica/node-client.js";
-import { keepLink, type NatsOptions, streamOf } from "./connection.js";
+import { keepLink, type NatsOptions, requireFiles, streamOf } from "./connection.js";
 
 /** Carries the changes of a node into a stream of JetStream, for its replicas. */
 export interface TipPublisher {
@@ -61,8 +61,10 @@ const ensureStream = async (manager: JetStreamManager, { name, subject }: Return
 /**
  * Publishes each change with the sequence number that the last message must have: of two publishers, one is refused, looks what the stream
  * has, and goes on after that. So there is no gap and no double, whoever publishes. What the server loses, replicas read from the node.
+ * @throws PorticoError OPTION_INVALID for a file that cannot be read
  */
 export const startTipPublisher = (options: NatsOptions, { url, nethash, logger }: TipPublisherNeeds): TipPublisher => {
+  requireFiles(options);
   const client = createNodeClient(url);
   const stream = streamOf(options, nethash);
   let published = 0;

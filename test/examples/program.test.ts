@@ -51,6 +51,8 @@ describe("the example host as a program", function () {
       [["--port", "0", "--host", "192.0.2.1"], "--host 192.0.2.1 is not an address of this machine."],
       [["--import", join(folder, "none.ndjson")], `${join(folder, "none.ndjson")} cannot be read: there is no such file.`],
       [["--network", "testnet", "--secrets", join(folder, "none.json")], `${join(folder, "none.json")} cannot be read: there is no such file.`],
+      [["--nats", "nats://127.0.0.1:9", "--nats-creds", join(folder, "none.creds")], `--nats-creds ${join(folder, "none.creds")} cannot be read: there is no such file.`],
+      [["--nats", "nats://127.0.0.1:9", "--nats-ca", join(folder, "none.pem"), "--follow", "http://127.0.0.1:9"], `--nats-ca ${join(folder, "none.pem")} cannot be read: there is no such file.`],
       [["--network", fork], `${join(fork, "network.json")} cannot be read: there is no such file.`],
     ] as const) {
       const node = run(["--data-dir", dataDir("refused"), "--log-format", "pretty", ...args]);

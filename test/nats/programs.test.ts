@@ -121,6 +121,17 @@ describe("A delivery worker", function () {
     expect([status, output.startsWith("Usage: main.ts --nats URL "), errors]).to.deep.equal([0, true, ""]);
   });
 
+  for (const [option, variable] of [["--nats-creds", "NATS_CREDS"], ["--nats-ca", "NATS_CA"]] as const) {
+    it(`ends at once where the file of ${option} cannot be read, however it was given`, async () => {
+      const [folder, given] = [temporaryFolder(), ["--nats", "nats://127.0.0.1:9"]];
+      const missing = `${option} ${folder}/none cannot be read: there is no such file.\n`;
+      expect(await outputOf([...given, option, `${folder}/none`])).to.deep.equal({ status: 1, output: "", errors: missing });
+      expect(await outputOf(given, undefined, { [variable]: `${folder}/none` })).to.deep.equal({ status: 1, output: "", errors: missing });
+      const { status, errors } = await outputOf([...given, option, folder]);
+      expect([status, errors.startsWith(`${option} ${folder} cannot be read: EISDIR`), errors.split("\n").length]).to.deep.equal([1, true, 2]);
+    });
+  }
+
   for (const [args, message] of [[["--allow-target", "here"], '"here" is neither an address nor a network in CIDR form.'], [["--metrics-port", "taken"], "listen EADDRINUSE: address already in use 127.0.0.1:"]] as const) {
     it(`ends with one line that says what is wrong with ${args.join(" ")}`, async () => {
       const other = createServer().listen(0, "127.0.0.1");

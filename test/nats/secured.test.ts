@@ -1,10 +1,11 @@
 import { once } from "node:events";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { nkeys } from "@nats-io/transport-node";
 import { expect } from "chai";
 import { natsDispatch, type NatsOptions, natsTip, startDeliveryWorker, startTipPublisher } from "../../src/nats/index.js";
+import { PorticoError } from "../../src/index.js";
 import { createCertificate } from "../fixtures/certificate.js";
 import { onlyWhere } from "../fixtures/installed.js";
 import { freePort } from "../free-port.js";
@@ -127,13 +128,12 @@ describe("NATS with TLS and credentials", function () {
     await expectRefused({ servers: at(server, login) }, /certificate/);
   });
 
-  it("is refused where the certificate is for another address, the password is wrong, or the authority's file is missing", async () => {
+  it("is refused where the certificate is for another address, or the password is wrong", async () => {
     const [elsewhere, { ca, tls }] = [createAuthority("127.0.0.9"), createAuthority()];
     const other = await new NatsServer(elsewhere.tls).start();
     await expectRefused({ servers: at(other), tls: { caFile: elsewhere.ca } }, /altnames/);
     const server = await new NatsServer(`${tls}authorization { timeout: ${patience}, users: [{ user: portico, password: right }] }\n`).start();
     await expectRefused({ servers: at(server, "portico:wrong@"), tls: { caFile: ca } }, /Authorization Violation/i);
-    await expectRefused({ servers: at(server), tls: { caFile: join(temporaryFolder(), "none.pem") } }, /none\.pem/);
   });
 
   it("carries blocks and deliveries for a token; without one it is refused", async () => {
@@ -154,7 +154,6 @@ describe("NATS with TLS and credentials", function () {
     mkdirSync(folder);
     writeFileSync(join(folder, "wrong.creds"), readFileSync(credentials).subarray(0, 50));
     await expectRefused({ ...given, credentials: join(folder, "wrong.creds") }, /unable to parse credentials/);
-    await expectRefused({ ...given, credentials: join(folder, "none.creds") }, /none\.creds/);
   });
 
   it("carries blocks and deliveries for users who may do no more than the table of the README says, under a prefix of one's own", async () => {
@@ -170,6 +169,37 @@ describe("NATS with TLS and credentials", function () {
     const users = (["node", "replica", "worker"] as const).map(userOf);
     const server = await new NatsServer(`authorization { timeout: ${patience}, users: ${JSON.stringify(users)} }\n`).start();
     await expectCarried({ servers: server.url, prefix }, (user) => ({ servers: `nats://${user}:its%20own@127.0.0.1:${server.port}` }));
+  });
+
+  it("is not begun with a file that cannot be read, and goes on without one that goes missing later, until it is there again", async () => {
+    const { ca, tls } = createAuthority();
+    const operator = createOperator();
+    const server = new NatsServer(`${tls}authorization { timeout: ${patience} }\n${operator.configuration}`);
+    server.port = await freePort();
+    const given = { servers: at(server), tls: { caFile: ca }, credentials: operator.credentials() };
+    const missing = join(temporaryFolder(), "none");
+    const wrong: [Partial<NatsOptions>, RegExp][] = [
+      [{ credentials: missing }, /the option `credentials` names .*none, which cannot be read: there is no such file$/],
+      [{ credentials: temporaryFolder() }, /the option `credentials` names .*, which cannot be read: EISDIR/],
+      ...(["caFile", "certFile", "keyFile"] as const).map((file): [Partial<NatsOptions>, RegExp] => [{ tls: { caFile: ca, [file]: missing } }, new RegExp(`the option \`tls.${file}\` names .*none, which cannot be read: there is no such file$`)]),
+    ];
+    const begins: ((options: NatsOptions) => unknown)[] = [natsDispatch, startDeliveryWorker, natsTip, (options) => startTipPublisher(options, { url: "http://127.0.0.1:9/api", nethash, logger: silentLogger })];
+    for (const beginOne of begins) {
+      for (const [options, message] of wrong) expect(() => beginOne({ ...given, ...options })).to.throw(PorticoError, message).with.property("code", "OPTION_INVALID");
+    }
+    const [warnings, lines] = [[] as string[], [] as string[]];
+    const worker = startDeliveryWorker(given, { logger: { warn: (line) => void warnings.push(line), info: (line) => void lines.push(line) } });
+    atEnd(() => worker.stop());
+    await until("word that no server is there", () => warnings.length > 0);
+    /** A certificate is read once there is a server. */
+    const files: [file: string, then: () => unknown][] = [[given.credentials, () => undefined], [ca, () => server.start()]];
+    for (const [file, then] of files) {
+      renameSync(file, `${file}.away`);
+      await then();
+      await until("word of the file", () => warnings.at(-1)?.includes(file));
+      renameSync(`${file}.away`, file);
+    }
+    await until("a worker that takes requests", () => lines.some((line) => line.startsWith("the worker takes requests")));
   });
 
   it("is named by host and port in the log, and nothing of a user, a password or a token", async () => {

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { accessSync, constants, existsSync, readdirSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { networkNames } from "../command-line/option-table.js";
@@ -27,12 +27,26 @@ const checkPort = async (options: HostOptions): Promise<void> => {
   await once(server, "close");
 };
 
+const unreadable = (path: string, error: unknown): HostError =>
+  new HostError(`${path} cannot be read: ${codeOf(error) === "ENOENT" ? "there is no such file" : messageOf(error)}.`, { cause: error });
+
 const checkReadable = (path: string): void => {
   if (/^https?:/.test(path)) return;
   try {
     accessSync(path, constants.R_OK);
   } catch (error) {
-    throw new HostError(`${path} cannot be read: ${codeOf(error) === "ENOENT" ? "there is no such file" : messageOf(error)}.`, { cause: error });
+    throw unreadable(path, error);
+  }
+};
+
+/** NATS is not waited for: without this, a mistyped file would be tried again for ever, and the node run without. */
+const checkNatsFiles = ({ natsCreds, natsCa }: HostOptions): void => {
+  for (const [option, file] of [["--nats-creds", natsCreds], ["--nats-ca", natsCa]] as const) {
+    try {
+      if (file !== undefined) readFileSync(file);
+    } catch (error) {
+      throw unreadable(`${option} ${file ?? ""}`, error);
+    }
   }
 };
 
@@ -65,6 +79,7 @@ const checkFolder = (dataDir: string): void => {
 export const checkBeforehand = async (options: HostOptions): Promise<void> => {
   checkNetwork(options.network);
   for (const file of [options.import, options.secrets]) if (file !== undefined) checkReadable(file);
+  checkNatsFiles(options);
   checkFolder(options.dataDir);
   await checkPort(options);
 };
