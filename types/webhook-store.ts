@@ -97,7 +97,7 @@ export interface DeliveryRow {
   event: string;
   at: number;
   state: DeliveryState;
-  /** Set while `retrying`, a time of `KeptTime.schedule`; 0 for a ping. */
+  /** Set while `retrying`, a time of `KeptTime.schedule`; 0 for a ping. A pause of its target holds it up for longer. */
   dueAt: number | null;
   /** A time of `KeptTime.passed`. Set once `delivered`, `dead`, `dropped` or `superseded`. */
   finishedAt: number | null;
@@ -109,8 +109,10 @@ export interface DeliveryRow {
   reverts?: string | undefined;
   /** Deliveries that went out in one request, and were not delivered, have the same. */
   batch?: string | undefined;
-  /** Failed attempts since its schedule last began. */
+  /** How many steps of its schedule have begun: with each failed attempt one, but where its target asks for pauses. */
   failures: number;
+  /** When the step that it is in began, a time of `KeptTime.schedule`: only while `retrying`, where its target says when it is to be asked again. */
+  stepSince?: number | undefined;
   attemptCount: number;
   attempts: Attempt[];
 }

@@ -159,7 +159,7 @@ export interface Delivery {
   state: DeliveryState;
   /** When the event happened. */
   timestamp: number;
-  /** When the next attempt is due while `retrying`; otherwise null. */
+  /** When the next attempt is due while `retrying`, not before the pause of its target ends; otherwise null. */
   dueAt: number | null;
   /** Number of attempts made; `attempts` holds the last twenty. */
   attemptCount: number;

@@ -341,7 +341,7 @@ describe("delivery", () => {
       expect(stage.engine.deliveries(id, undefined, everything).total).to.equal(2);
     });
 
-    it("of a webhook's former target do not count against its new one", async () => {
+    for (const status of [410, 429, 503]) it(`of a webhook's former target do not count against its new one (${status})`, async () => {
       await open();
       const responses: ServerResponse[] = [];
       receiver.answer = (_request, response) => void responses.push(response);
@@ -350,7 +350,7 @@ describe("delivery", () => {
       await receiver.until(1);
       receiver.answer = (_request, response) => response.end();
       stage.engine.replace(id, { event: "peer.added", target: `${receiver.url}/after` });
-      for (const response of responses) response.writeHead(410, { "retry-after": "8" }).end();
+      for (const response of responses) response.writeHead(status, { "retry-after": "8" }).end();
       const { state, dueAt } = await stage.attempted(id, 1, 1);
       expect({ state, dueAt }).to.deep.equal({ state: "retrying", dueAt: stage.clock.now() + 5_000 });
       expect(stage.engine.get(id)).to.include({ enabled: true, disabledBecause: null, failingSince: null });
@@ -418,7 +418,7 @@ describe("delivery", () => {
       const { id } = hook();
       emit(2);
       const delivery = await stage.attempted(id, 1, 1);
-      expect(delivery.dueAt).to.equal(stage.clock.now() + 5_000);
+      expect(delivery.dueAt).to.equal(stage.clock.now() + 8_000);
       receiver.answer = (_request, response) => response.end();
       stage.clock.advance(7_999);
       await new Promise((resolve) => setImmediate(resolve));

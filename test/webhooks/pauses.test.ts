@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import { expect } from "chai";
 import type { Webhook } from "../../types/webhooks.js";
 import { createReceiver, type Receiver } from "./receiver.js";
@@ -108,6 +109,162 @@ describe("the pause of a target that answered 429, or 503 with Retry-After", () 
       const [delivery] = stage.engine.deliveries(webhookId, "delivered", { offset: 0, limit: 1 }).rows;
       expect(delivery?.attempts.at(-1)?.at).to.equal(end);
     }
+  });
+
+  describe("and its retries", () => {
+    const draft = () => ({ event: "peer.added", target: receiver.url });
+    const timesOf = (webhookId: number, id: number): number[] => stage.engine.delivery(webhookId, id).attempts.map(({ at }) => at);
+    /** Restarts the node with another schedule. */
+    const schedule = (...seconds: number[]): Promise<void> => stage.restart({ schedule: seconds.map((one) => one * second) });
+    /** Has a delivery tried again after so many pauses. */
+    const retry = async (webhookId: number, id: number, length: number, counts: readonly number[]): Promise<void> => {
+      for (const count of counts) {
+        stage.clock.advance(length);
+        await stage.attempted(webhookId, id, count);
+      }
+    };
+
+    it("are made when it ends, though the schedule says later, over a restart, too: in strict order, nothing behind waits for longer", async () => {
+      await schedule(5, 300);
+      const { id } = stage.engine.create({ ...draft(), order: "strict" });
+      askFor("10");
+      emit();
+      emit();
+      const { dueAt } = await stage.attempted(id, 1, 1);
+      const begun = stage.clock.now();
+      expect(dueAt).to.equal(begun + 10 * second);
+      await retry(id, 1, 10 * second, [2, 3, 4]);
+      expect(stage.engine.delivery(id, 1)).to.include({ state: "retrying", dueAt: begun + 40 * second });
+      expect(stage.engine.get(id).failingSince).to.equal(begun);
+      accept();
+      await stage.restart({ schedule: [5 * second, 300 * second] });
+      stage.clock.advance(10 * second);
+      await stage.count(id, "delivered", 2);
+      expect(timesOf(id, 1)).to.deep.equal([0, 10, 20, 30, 40].map((seconds) => begun + seconds * second));
+      expect(timesOf(id, 2)).to.deep.equal([begun + 40 * second]);
+    });
+
+    it("are given up when the schedule's time has passed", async () => {
+      await schedule(5, 30);
+      const { id } = hook();
+      askFor("10");
+      emit();
+      await stage.attempted(id, 1, 1);
+      await retry(id, 1, 10 * second, [2, 3, 4]);
+      expect(stage.engine.delivery(id, 1).state).to.equal("retrying");
+      await retry(id, 1, 10 * second, [5]);
+      expect(stage.engine.delivery(id, 1)).to.include({ state: "dead", dueAt: null, attemptCount: 5 });
+    });
+
+    it("are made by the schedule where an attempt fails otherwise", async () => {
+      await schedule(5, 300, 1_800);
+      const { id } = hook();
+      askFor("10");
+      emit();
+      await stage.attempted(id, 1, 1);
+      await retry(id, 1, 10 * second, [2]);
+      const step = stage.clock.now();
+      await retry(id, 1, 10 * second, [3]);
+      receiver.answer = (_request, response) => response.writeHead(500).end();
+      await retry(id, 1, 10 * second, [4]);
+      expect(stage.engine.delivery(id, 1).dueAt).to.equal(step + 300 * second);
+      stage.clock.advance(step + 300 * second - stage.clock.now());
+      expect((await stage.attempted(id, 1, 5)).dueAt).to.equal(stage.clock.now() + 1_800 * second);
+    });
+
+    it("have the whole schedule before them where a client has the delivery sent again, when the pause ends", async () => {
+      await schedule(5, 30);
+      const { id } = hook();
+      askFor("10");
+      emit();
+      await stage.attempted(id, 1, 1);
+      await retry(id, 1, 10 * second, [2, 3, 4]);
+      const end = stage.clock.now() + 10 * second;
+      expect(stage.engine.redeliver(id, 1)).to.include({ state: "retrying", dueAt: end });
+      expect(stage.environment.store.delivery(id, 1)).to.include({ failures: 0 }).and.not.to.have.property("stepSince");
+      await retry(id, 1, 10 * second, [5, 6, 7, 8]);
+      expect(stage.engine.delivery(id, 1)).to.include({ state: "retrying" });
+      await retry(id, 1, 10 * second, [9]);
+      expect(stage.engine.delivery(id, 1)).to.include({ state: "dead" });
+    });
+
+    it("are sent in the batch that was answered so, under its id", async () => {
+      await schedule(5, 300);
+      const { id } = stage.engine.create({ ...draft(), batch: { size: 2, wait: 0 } });
+      askFor("10");
+      emit();
+      emit();
+      for (const delivery of [1, 2]) await stage.attempted(id, delivery, 1);
+      for (const count of [2, 3]) {
+        stage.clock.advance(10 * second);
+        for (const delivery of [1, 2]) await stage.attempted(id, delivery, count);
+      }
+      accept();
+      stage.clock.advance(10 * second);
+      await stage.count(id, "delivered", 2);
+      expect(receiver.received).to.have.length(4);
+      expect(new Set(receiver.received.map(({ headers }) => headers["webhook-id"])).size).to.equal(1);
+    });
+
+    it("go to another target at once where the webhook gets one", async () => {
+      const { id } = await pause("600");
+      receiver.answer = ({ path }, response) => response.writeHead(path === "/new" ? 200 : 500).end();
+      const now = stage.clock.now();
+      expect(stage.engine.delivery(id, 1).dueAt).to.equal(now + 600 * second);
+      stage.engine.patch(id, { target: `${receiver.url}/new` });
+      await stage.reaches(id, 1, "delivered");
+      expect(timesOf(id, 1)).to.deep.equal([now, now]);
+    });
+
+    it("wait for a second, then for longer, where it is over at once", async () => {
+      await schedule(5, 300);
+      const { id } = hook();
+      askFor("0");
+      emit();
+      await stage.attempted(id, 1, 1);
+      const begun = stage.clock.now();
+      for (const [count, wait] of [[2, 1], [3, 1], [4, 2], [5, 4], [6, 1]] as const) {
+        expect(stage.engine.delivery(id, 1).dueAt).to.equal(stage.clock.now() + wait * second);
+        stage.clock.advance(wait * second - 1);
+        stage.clock.advance(1);
+        await stage.attempted(id, 1, count);
+      }
+      expect(timesOf(id, 1)).to.deep.equal([0, 1, 2, 4, 8, 9].map((seconds) => begun + seconds * second));
+    });
+  });
+
+  describe("with several requests under way", () => {
+    /** Sends so many at once. */
+    const sendTogether = async (count: number): Promise<{ id: number; responses: ServerResponse[] }> => {
+      const responses: ServerResponse[] = [];
+      const { id } = stage.engine.create({ event: "peer.added", target: receiver.url, order: "none" });
+      receiver.answer = (_request, response) => void responses.push(response);
+      for (let n = 0; n < count; n++) emit();
+      await receiver.until(count);
+      return { id, responses };
+    };
+
+    it("is as long as after one answer that gives no time, though all are answered so", async () => {
+      const { id, responses } = await sendTogether(4);
+      for (const response of responses) response.writeHead(429).end();
+      for (const delivery of [1, 2, 3, 4]) await stage.attempted(id, delivery, 1);
+      expect(stage.environment.store.pause(receiver.url)?.length).to.equal(10 * second);
+      accept();
+      const end = stage.clock.now() + 10 * second;
+      stage.clock.advance(10 * second - 1);
+      stage.clock.advance(1);
+      await stage.count(id, "delivered", 4);
+      for (const delivery of [1, 2, 3, 4]) expect(stage.engine.delivery(id, delivery).attempts.at(-1)?.at).to.equal(end);
+    });
+
+    it("is not ended by the answer to a request that was sent before it", async () => {
+      const { id, responses: [first, other] } = await sendTogether(2);
+      first?.writeHead(429).end();
+      await stage.count(id, "retrying", 1);
+      other?.end();
+      await stage.count(id, "delivered", 1);
+      expect(stage.environment.store.pause(receiver.url)?.length).to.equal(10 * second);
+    });
   });
 
   it("is kept no longer than until the target answers otherwise", async () => {

@@ -9,7 +9,7 @@ import type { NodeKey } from "../send/signature.js";
 import type { Timekeeper } from "../timekeeper.js";
 import { monotonic, type Placing } from "./concurrency.js";
 import { type Attempt, type Lanes, lookAgain, type UnderWay } from "./lanes.js";
-import { attemptOf, pauseOf } from "./outcome.js";
+import { attemptOf, pauseAfter } from "./outcome.js";
 import type { Payloads } from "./payloads.js";
 import type { Ended, Records } from "./records.js";
 import { type Loaded, loadEvents, requestOf } from "./request.js";
@@ -37,16 +37,20 @@ export interface AttemptsNeeds {
 /** Milliseconds for which nothing is sent to a target after an attempt there could not be made. */
 const moment = 1_000;
 
+/** What an answer says of its target's pause. */
+type Judged = Pick<Ended, "asked" | "pause">;
+
 /** Before it is recorded: how the target answers decides what it is sent next. */
-const judge = ({ clock, time }: AttemptsNeeds, { target, kind }: Attempt, answer: Answer, duration: number): Ended["pause"] => {
-  if (kind === "ping") return undefined;
+const judge = ({ clock, time }: AttemptsNeeds, { target, kind }: Attempt, answer: Answer, duration: number): Judged => {
+  if (kind === "ping") return {};
   target.wasSlow = duration > slowFrom;
-  const before = target.lastPause;
-  const length = pauseOf(answer, clock.now(), before);
+  const now = time.schedule();
+  const { asked, pause: length } = pauseAfter(answer, clock.now(), { length: target.lastPause, rest: target.pausedUntil - now });
+  if (length === undefined) return { asked };
   target.lastPause = length ?? 0;
-  if (length === undefined) return before === 0 ? undefined : null;
-  target.pausedUntil = time.schedule() + length;
-  return { length, ...readingsOf(clock) };
+  if (length === null) return { pause: null };
+  target.pausedUntil = now + length;
+  return { asked, pause: { length, ...readingsOf(clock) } };
 };
 
 /** `isDelivered`: it is recorded, and there is nothing more to do about it. `isWhole`: all that was taken has been sent. */
@@ -93,13 +97,13 @@ const createRecord = (needs: AttemptsNeeds, done: (attempt: Attempt, isDelivered
    * An outcome is recorded before its deliveries are let go of. What was delivered may wait for others to be recorded with it, while the next is
    * sent: if the process is killed meanwhile, all that is not recorded is sent again, in the same order.
    */
-  const record = ({ attempt, sent, answer, duration }: Answered, pause: Ended["pause"], areOthersSent: boolean): void => {
+  const record = ({ attempt, sent, answer, duration }: Answered, judged: Judged, areOthersSent: boolean): void => {
     const { lane, target, kind, at, seen } = attempt;
     const { webhook } = lane;
     const isDelivered = answer.failure === null;
     const isWhole = sent.length === attempt.rows.length;
     if (!isWhole) recordLost(attempt, sent);
-    const ended: Ended = { webhookId: webhook.id, ids: sent.map(idOf), read: { rows: sent, seen }, target: target.url, origin: target.origin.name, attempt: attemptOf(at, duration, answer), isBatch: sent.length > 1 || webhook.batch !== null, isPing: kind === "ping", pause };
+    const ended: Ended = { webhookId: webhook.id, ids: sent.map(idOf), read: { rows: sent, seen }, target: target.url, origin: target.origin.name, attempt: attemptOf(at, duration, answer), isBatch: sent.length > 1 || webhook.batch !== null, isPing: kind === "ping", ...judged };
     records.add(ended, isDelivered && kind !== "ping" && areOthersSent, () => done(attempt, isDelivered, isWhole));
   };
 
@@ -107,18 +111,18 @@ const createRecord = (needs: AttemptsNeeds, done: (attempt: Attempt, isDelivered
 };
 
 /** Gives the place of what was delivered to what comes next. A failure may disable the webhook: nothing more is sent there before that is known. */
-const makePlace = (needs: AttemptsNeeds, { attempt, answer, duration }: Answered): Ended["pause"] => {
+const makePlace = (needs: AttemptsNeeds, { attempt, answer, duration }: Answered): Judged => {
   attempt.state = "recording";
-  const pause = judge(needs, attempt, answer, duration);
+  const judged = judge(needs, attempt, answer, duration);
   if (answer.failure === null) {
     attempt.target.underWay.delete(attempt);
     givePlaceBack(attempt, needs);
   }
-  return pause;
+  return judged;
 };
 
 interface EndNeeds {
-  record(one: Answered, pause: Ended["pause"], areOthersSent: boolean): void;
+  record(one: Answered, judged: Judged, areOthersSent: boolean): void;
   givenBack(attempt: Attempt, error: unknown): void;
 }
 
@@ -140,14 +144,14 @@ const createEnd = (needs: AttemptsNeeds, requests: OpenCount, { record, givenBac
   const endAll = (): void => {
     const all = answered;
     answered = [];
-    const placed: { one: Answered; pause: Ended["pause"] }[] = [];
+    const placed: { one: Answered; judged: Judged }[] = [];
     for (const one of all) {
       requests.leave();
-      safely(one, () => placed.push({ one, pause: makePlace(needs, one) }));
+      safely(one, () => placed.push({ one, judged: makePlace(needs, one) }));
     }
     needs.pump();
     const areOthersSent = requests.count > 0;
-    for (const { one, pause } of placed) safely(one, () => record(one, pause, areOthersSent));
+    for (const { one, judged } of placed) safely(one, () => record(one, judged, areOthersSent));
   };
 
   return (one: Answered): void => {

@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Clock } from "../../../types/node-context.js";
 import type { DeliveryRow, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
 import type { Delivery, Webhooks } from "../../../types/webhooks.js";
 import { andThen } from "../../async/maybe-promise.js";
+import { type FullClock, readingsOf } from "../../clock.js";
 import { PorticoError } from "../../errors.js";
 import { webhookRow } from "../registry/webhook-service.js";
+import { endOf } from "./outcome.js";
 import { keyOf } from "./request.js";
 import type { Payloads } from "./payloads.js";
 import type { Timekeeper } from "../timekeeper.js";
@@ -13,7 +14,7 @@ import { payloadJson } from "../../follow/payload.js";
 
 export interface DeliveriesNeeds {
   store: WebhookStore;
-  clock: Clock;
+  clock: FullClock;
   time: Timekeeper;
   payloads: Pick<Payloads, "of">;
   /** Told of webhooks that got something to deliver. */
@@ -29,7 +30,7 @@ const batchSize = 500;
 const pingEvent = "ping";
 
 /** The delivery as one that is due now, whether or not it was ever attempted: it waits for nothing but its turn. */
-const dueNow = (row: DeliveryRow, now: number): DeliveryRow => ({
+const dueNow = ({ stepSince: _, ...row }: DeliveryRow, now: number): DeliveryRow => ({
   ...row,
   state: "retrying",
   dueAt: now,
@@ -46,27 +47,28 @@ const checkPings = ({ enabled }: WebhookRow): void => {
   if (!enabled) throw new PorticoError("BAD_REQUEST", "The webhook is disabled: enable it to ping it.", { validation: { source: "params", keys: ["id"] } });
 };
 
-/** A delivery as clients see it. */
-const shownBy =
-  (time: Timekeeper) =>
-  ({ id, webhookId, key, event, state, at, dueAt, attemptCount, attempts }: DeliveryRow): Delivery => ({
+/** Deliveries of a webhook as clients see them: none is sent again before its target's pause ends. */
+const showing = ({ store, clock, time }: DeliveriesNeeds, { target }: WebhookRow): ((row: DeliveryRow) => Delivery) => {
+  const pausedUntil = endOf(store.pause(target), readingsOf(clock)) ?? 0;
+  return ({ id, webhookId, key, event, state, at, dueAt, attemptCount, attempts }) => ({
     id,
     webhookId,
     messageId: key,
     event,
     state,
     timestamp: at,
-    dueAt: state !== "retrying" || dueAt === null ? null : time.wallOfSchedule(dueAt),
+    dueAt: state !== "retrying" || dueAt === null ? null : Math.max(time.wallOfSchedule(dueAt), pausedUntil),
     attemptCount,
     attempts,
   });
+};
 
 /** @throws PorticoError WEBHOOK_NOT_FOUND, DELIVERY_NOT_FOUND */
-const rowOf = (store: WebhookStore, webhookId: number, id: number): DeliveryRow => {
-  webhookRow(store, webhookId);
+const find = (store: WebhookStore, webhookId: number, id: number): { webhook: WebhookRow; row: DeliveryRow } => {
+  const webhook = webhookRow(store, webhookId);
   const row = store.delivery(webhookId, id);
   if (row === undefined) throw new PorticoError("DELIVERY_NOT_FOUND");
-  return row;
+  return { webhook, row };
 };
 
 /** Why a delivery is not sent again: the receiver's last word would not be what the chain says. */
@@ -88,7 +90,7 @@ const recoverBatch = ({ store, time }: DeliveriesNeeds, webhookId: number, state
 /** What clients can do with deliveries. */
 export const createDeliveries = (needs: DeliveriesNeeds): Deliveries => {
   const { store, clock, time, payloads, onWork } = needs;
-  const shown = shownBy(time);
+  const show = ({ webhook, row }: ReturnType<typeof find>): Delivery => showing(needs, webhook)(row);
 
   /** Writes a change that makes deliveries due, and notifies the workers that send them, in this process and others. */
   const work = <T>(webhookId: number, change: () => T): T => {
@@ -107,7 +109,7 @@ export const createDeliveries = (needs: DeliveriesNeeds): Deliveries => {
       const message = { at, json: payloadJson({ webhook: webhookId }) };
       const key = keyOf(webhookId, `${store.instance}.${pingEvent}.${randomUUID()}`);
       const [row] = work(webhookId, () => store.append(message, [{ webhookId, event: pingEvent, key, begin: { state: "ping" } }]));
-      return shown(rowOf(store, webhookId, row?.id ?? 0));
+      return show(find(store, webhookId, row?.id ?? 0));
     },
     recover: async (webhookId, window) => {
       webhookRow(store, webhookId);
@@ -125,27 +127,27 @@ export const createDeliveries = (needs: DeliveriesNeeds): Deliveries => {
       return count;
     },
     deliveries: (webhookId, state, page) => {
-      webhookRow(store, webhookId);
+      const shown = showing(needs, webhookRow(store, webhookId));
       const { rows, total } = store.deliveries(webhookId, state, page);
       return { rows: rows.map(shown), total };
     },
     delivery: (webhookId, id) => {
-      const row = rowOf(store, webhookId, id);
-      const message = store.message(row.messageId);
+      const found = find(store, webhookId, id);
+      const message = store.message(found.row.messageId);
       const payload = andThen(message && payloads.of(message), (json = "null"): unknown => JSON.parse(json));
-      return { ...shown(row), payload };
+      return { ...show(found), payload };
     },
     redeliver: (webhookId, id) => {
       // Before anything is written: the answer may be that there is no such delivery.
-      rowOf(store, webhookId, id);
+      find(store, webhookId, id);
       return work(webhookId, () => {
         // Read within the transaction: the outcome of an attempt may have been committed a moment before it.
-        const row = rowOf(store, webhookId, id);
-        if (row.event === pingEvent) checkPings(webhookRow(store, webhookId));
+        const { webhook, row } = find(store, webhookId, id);
+        if (row.event === pingEvent) checkPings(webhook);
         if (store.isSuperseded(row.messageId)) throw takenBack();
         const due = dueAgain(row, time.schedule());
         store.changeDelivery(row, due);
-        return shown(due);
+        return show({ webhook, row: due });
       });
     },
   };

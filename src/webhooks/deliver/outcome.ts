@@ -18,7 +18,18 @@ export interface Now {
   wall: number;
 }
 
-export type NextStep = { state: "delivered" } | { state: "dead" } | { state: "retrying"; dueAt: number };
+/** How an attempt ended. */
+export interface Result {
+  ok: boolean;
+  status: number | null;
+  /** Milliseconds for which the target asked not to be sent anything; undefined where it did not. */
+  asked?: number | undefined;
+}
+
+/** Where a delivery is in its schedule. */
+export type Place = Pick<DeliveryRow, "failures" | "stepSince">;
+
+export type NextStep = { state: "delivered" } | { state: "dead" } | ({ state: "retrying"; dueAt: number } & Place);
 
 /** Status of a target that wants nothing more. */
 export const gone = 410;
@@ -60,6 +71,26 @@ export const pauseOf = ({ status, retryAfter, date }: Pick<Answer, "status" | "r
   return Math.min(longestPause, asked ?? Math.max(firstPause, 2 * before));
 };
 
+/** What a target's answer says of its pause. */
+export interface Asked {
+  /** As `Result` has it. */
+  asked?: number;
+  /** Milliseconds for which it is paused from now on; null: it has answered otherwise; undefined: nothing changes. */
+  pause?: number | null;
+}
+
+/**
+ * What follows from an answer for a target that was paused for `length` the last time, of which `rest` is left. What was sent before a pause began, and is
+ * answered while it lasts, neither ends it nor makes it longer, unless the answer says how long: it says nothing of what the target takes after it.
+ */
+export const pauseAfter = (answer: Pick<Answer, "status" | "retryAfter" | "date">, wall: number, { length, rest }: { length: number; rest: number }): Asked => {
+  const asked = pauseOf(answer, wall, length);
+  const isPaused = length > 0 && rest > 0;
+  if (asked === undefined) return isPaused || length === 0 ? {} : { pause: null };
+  if (isPaused && readRetryAfter(answer.retryAfter, wall) === undefined) return { asked: rest };
+  return { asked, pause: asked };
+};
+
 /** What the clocks read. */
 export type Readings = Pick<Pause, "wall" | "monotonic">;
 
@@ -69,22 +100,43 @@ const sincePause = (pause: Pause, { wall, monotonic }: Readings): number => (mon
 /** Milliseconds that are left of a pause, in another process, too. */
 export const restOf = (pause: Pause, now: Readings): number => Math.max(0, pause.length - sincePause(pause, now));
 
+/** Milliseconds by which what clients see may be off: clocks that are read one after the other never agree exactly. */
+const tolerance = 1_000;
+
+/** What the wall clock will show when a pause ends, the same for as long as it is not set; null if there is none. */
+export const endOf = (pause: Pause | undefined, now: Readings): number | null => {
+  const rest = pause === undefined ? 0 : restOf(pause, now);
+  if (pause === undefined || rest === 0) return null;
+  const [end, asked] = [Math.round(now.wall + rest), pause.wall + pause.length];
+  return Math.abs(end - asked) <= tolerance ? asked : end;
+};
+
 /** Whether a pause has ended so long ago that it is not kept any longer: the next one is as short as the first. */
 export const isLongOver = (pause: Pause, now: Readings): boolean => sincePause(pause, now) > pause.length + longestPause;
 
 /** The wait of a schedule's step, varied at random (`random` in 0..1). */
 export const waitBefore = (step: number, jitter: number, random: number): number => Math.round(step * (1 + jitter * (2 * random - 1)));
 
-/** `failures`: failed attempts of this schedule, including this one. `now`: by the time in which retries are due. */
-export const nextStep = (
-  { ok, status }: { ok: boolean; status: number | null },
-  { failures, now, random }: { failures: number; now: number; random: number },
-  { schedule, jitter }: RetryRules,
-): NextStep => {
+/** The shortest time that Retry-After can name, but for none. */
+const shortestPause = second;
+
+/**
+ * `failures`, `stepSince`: before this attempt. `now`: by the time in which retries are due.
+ *
+ * A target that asks for a pause says when it is to be asked again, and the schedule for how long: a delivery goes on to the next step when the time of the
+ * one that it is in has passed. Where it waits by the schedule, that has passed with each attempt. Where its target said when, it waits for nothing but the
+ * pause, which the target has; if that is none, for as long again as the step has lasted, so that it is not sent without end.
+ */
+export const nextStep = ({ ok, status, asked }: Result, { failures, stepSince, now, random }: Place & { now: number; random: number }, { schedule, jitter }: RetryRules): NextStep => {
   if (ok) return { state: "delivered" };
-  const step = schedule[failures - 1];
+  const rest = stepSince === undefined ? 0 : Math.max(0, stepSince + (schedule[failures - 1] ?? 0) - now);
+  const steps = rest > 0 ? failures : failures + 1;
+  const step = schedule[steps - 1];
   if (step === undefined || status === gone) return { state: "dead" };
-  return { state: "retrying", dueAt: now + waitBefore(step, jitter, random) };
+  if (asked === undefined) return { state: "retrying", failures: steps, dueAt: now + waitBefore(rest > 0 ? rest : step, jitter, random) };
+  const since = rest > 0 && stepSince !== undefined ? stepSince : now;
+  const wait = asked < shortestPause ? Math.max(shortestPause, now - since) : 0;
+  return { state: "retrying", failures: steps, stepSince: since, dueAt: now + wait };
 };
 
 export interface Health extends Pick<Progress, "failingSince" | "failingFrom" | "warned"> {
@@ -127,10 +179,11 @@ export interface Chance {
 }
 
 /** A delivery after an attempt. Bodies of answers are kept for the last one only. */
-export const afterAttempt = (row: DeliveryRow, attempt: Attempt, result: { ok: boolean; status: number | null }, { now, random, isLast, batch }: Chance, rules: RetryRules): DeliveryRow => {
-  const failures = result.ok ? row.failures : row.failures + 1;
-  const next = isLast && !result.ok ? ({ state: "superseded" } as const) : nextStep(result, { failures, now: now.schedule, random }, row.event === "ping" ? { ...rules, schedule: [] } : rules);
-  const { id, webhookId, messageId, key, event, at, last, reverts } = row;
+export const afterAttempt = (row: DeliveryRow, attempt: Attempt, result: Result, { now, random, isLast, batch }: Chance, rules: RetryRules): DeliveryRow => {
+  const { id, webhookId, messageId, key, event, at, last, reverts, stepSince } = row;
+  const place = { failures: row.failures, stepSince, now: now.schedule, random };
+  const next = isLast && !result.ok ? ({ state: "superseded" } as const) : nextStep(result, place, event === "ping" ? { ...rules, schedule: [] } : rules);
+  const failures = next.state === "retrying" ? next.failures : row.failures + (result.ok ? 0 : 1);
   const [dueAt, finishedAt] = next.state === "retrying" ? [next.dueAt, null] : [null, now.passed];
   const attempts = row.attempts.length === 0 ? [attempt] : [...row.attempts.map((earlier) => ({ ...earlier, body: "" })), attempt].slice(-keptAttempts);
   // Member by member: to objects into which others were spread first, V8 adds members slowly.
@@ -138,5 +191,6 @@ export const afterAttempt = (row: DeliveryRow, attempt: Attempt, result: { ok: b
   if (last !== undefined) after.last = last;
   if (reverts !== undefined) after.reverts = reverts;
   if (next.state === "retrying" && batch !== undefined) after.batch = batch;
+  if (next.state === "retrying" && next.stepSince !== undefined) after.stepSince = next.stepSince;
   return after;
 };

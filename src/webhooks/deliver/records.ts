@@ -5,7 +5,7 @@ import type { Attempt } from "../../../types/webhooks.js";
 import { logFailure } from "../log-failure.js";
 import { createHealth, isOwnEvent, type Recorded, type RecordNeeds, type RecordRules, resultOf } from "./health.js";
 import type { Revisions } from "./lanes.js";
-import { afterAttempt, gone, type Now } from "./outcome.js";
+import { afterAttempt, gone, type Now, type Result } from "./outcome.js";
 import { batchKeyOf } from "./request.js";
 
 /** An attempt that has ended. */
@@ -20,6 +20,8 @@ export interface Ended {
   attempt: Attempt;
   isBatch: boolean;
   isPing: boolean;
+  /** Milliseconds for which the target asked not to be sent anything; undefined where it did not. */
+  asked?: number | undefined;
   /** How the target is paused from now on; null if it no longer is; undefined if nothing has changed. */
   pause?: Pause | null | undefined;
 }
@@ -132,13 +134,13 @@ const createRecording = (rules: RecordRules, needs: RecordNeeds) => {
       : ids.map((id) => store.delivery(webhookId, id)).filter((row) => row !== undefined);
 
   const recordEnd = (recorded: Recorded, ended: Ended, { webhooks, revisions, now }: Known): void => {
-    const { webhookId, target, origin, attempt, isBatch, isPing, pause } = ended;
+    const { webhookId, target, origin, attempt, isBatch, isPing, asked, pause } = ended;
     if (pause !== undefined) store.putPause(target, pause);
     // As it is in memory: its row may hold a long list. What decides is read anew.
     const webhook = webhooks.get(webhookId);
     const ok = attempt.stage === null;
-    // The status of a target that the webhook no longer has does not count.
-    const result = { ok, status: webhook?.target === target ? attempt.status : null };
+    // What a target says that the webhook no longer has does not count.
+    const result: Result = webhook?.target === target ? { ok, status: attempt.status, asked } : { ok, status: null };
     const rows = rowsOf(ended, recorded, revisions);
     const batch = isBatch && !isPing ? batchKeyOf(webhookId, rows) : undefined;
     const chance = random();

@@ -26,8 +26,8 @@ const isPlain = ({ stage, error, body }: Attempt): boolean => stage === null && 
 
 /** Whether a sheet can have it as it is. */
 export const fitsOnSheet = (row: DeliveryRow): boolean => {
-  const { state, key, event, reverts, dueAt, finishedAt, hold, batch, failures, attemptCount, attempts } = row;
-  if (dueAt !== null || hold !== null || batch !== undefined || failures > 0 || attemptCount !== attempts.length) return false;
+  const { state, key, event, reverts, dueAt, finishedAt, hold, batch, stepSince, failures, attemptCount, attempts } = row;
+  if (dueAt !== null || hold !== null || batch !== undefined || stepSince !== undefined || failures > 0 || attemptCount !== attempts.length) return false;
   if (key.length + event.length + (reverts?.length ?? 0) > longestText) return false;
   if (state === "pending") return finishedAt === null && attemptCount === 0;
   return state === "delivered" && finishedAt !== null && attemptCount <= 1 && attempts.every(isPlain);
