@@ -1,10 +1,10 @@
-import type { NatsDispatch, NatsMeasured, NatsOptions, TipPublisher } from "portico/nats";
+import type { NatsDispatch, NatsMeasured, NatsOptions, NatsTip, TipPublisher } from "portico/nats";
 import type { Logger, Network, ProcessMetrics } from "../../types/node-context.js";
 import type { HostOptions } from "./options.js";
 
 /** NATS, where it is asked for: nothing of it is loaded otherwise. */
 
-export const natsOptions = ({ nats, natsCreds, natsCa, natsPrefix }: Pick<HostOptions, "nats" | "natsCreds" | "natsCa" | "natsPrefix">): NatsOptions | undefined =>
+const natsOptions = ({ nats, natsCreds, natsCa, natsPrefix }: Pick<HostOptions, "nats" | "natsCreds" | "natsCa" | "natsPrefix">): NatsOptions | undefined =>
   nats === undefined
     ? undefined
     : {
@@ -20,9 +20,15 @@ export const startDispatch = async (options: HostOptions, logger: Logger): Promi
   return nats === undefined || options.dispatch !== true ? undefined : (await import("portico/nats")).natsDispatch(nats, { logger });
 };
 
+/** Brings a replica its node's changes; undefined unless `--nats` was given. */
+export const startTip = async (options: HostOptions, logger: Logger): Promise<NatsTip | undefined> => {
+  const nats = natsOptions(options);
+  return nats === undefined ? undefined : (await import("portico/nats")).natsTip(nats, logger);
+};
+
 /** Metrics of what this process has of NATS; none where it has nothing. */
 export const measureNats = async (measured: NatsMeasured): Promise<ProcessMetrics> =>
-  measured.dispatch === undefined && measured.publisher === undefined ? [] : (await import("portico/nats")).natsMetrics(measured);
+  Object.values(measured).every((part) => part === undefined) ? [] : (await import("portico/nats")).natsMetrics(measured);
 
 /** Carries the node's changes to its replicas; undefined unless `--nats` was given. */
 export const startPublishing = async (options: HostOptions, { network, url, logger }: { network: Network; url: string; logger: Logger }): Promise<TipPublisher | undefined> => {

@@ -6,7 +6,7 @@ import { lockFolder } from "./files/folder-lock.js";
 import { explain, type HostNeeds, prepareFolder, type Served } from "./host.js";
 import { HostError, messageOf } from "./program/host-error.js";
 import type { HostOptions } from "./options.js";
-import { natsOptions } from "./nats.js";
+import { measureNats, startTip } from "./nats.js";
 import { createFrontPage } from "./program/front-page.js";
 import { porticoOptions } from "./serving.js";
 
@@ -29,9 +29,9 @@ export const startReplica = async (options: HostOptions, { logger, clock, access
   try {
     prepareFolder(dataDir);
     lock = await lockFolder(dataDir, { signal, now: clock.monotonic, onWait: (error) => logger.info(`Waiting: ${messageOf(error)}`) });
-    const nats = natsOptions(options);
+    const tip = await startTip(options, logger);
     const context = await followNode({
-      ...(nats === undefined ? {} : { tip: (await import("portico/nats")).natsTip(nats, logger) }),
+      ...(tip === undefined ? {} : { tip, otherMetrics: async () => [await measureNats({ tip })] }),
       ...{ url: follow, dataDir, logger, clock, options: porticoOptions(options) },
       ...(signal === undefined ? {} : { signal }),
       ...(lakeKey === undefined ? {} : { lakeKey }),

@@ -120,18 +120,42 @@ export interface LinkNeeds {
 /** Work over a connection, begun again whenever it fails, until it is stopped. */
 export interface Link {
   connection(): NatsConnection | undefined;
+  /** Whether it works, and a server is there at present. */
+  isConnected(): boolean;
   /** `before` is called with the connection before that is closed. */
   stop(before?: (connection: NatsConnection | undefined) => Promise<void>): Promise<void>;
 }
+
+/** Whether a server is there: a connection that is lost stays, and is opened again by the client itself. */
+const watchServer = (connection: NatsConnection): (() => boolean) => {
+  let isThere = true;
+  const watch = async (): Promise<void> => {
+    for await (const { type } of connection.status()) {
+      if (type === "disconnect") isThere = false;
+      else if (type === "reconnect") isThere = true;
+    }
+  };
+  void watch().catch(() => undefined);
+  return () => isThere && !connection.isClosed();
+};
 
 export const keepLink = (options: NatsOptions, { name, retryDelay, logger, says, work }: LinkNeeds): Link => {
   const ending = new AbortController();
   const { signal } = ending;
   let connection: NatsConnection | undefined;
+  let isServerThere = (): boolean => false;
+  let isWorking = false;
   let problem: string | undefined;
   let begins = says.begins === undefined ? undefined : `${says.begins}${whereOf(options.servers)}`;
 
+  const open = async (): Promise<NatsConnection> => {
+    connection = await openConnection(options, name);
+    isServerThere = watchServer(connection);
+    return connection;
+  };
+
   const working = (): void => {
+    isWorking = true;
     const line = begins ?? (problem === undefined ? undefined : says.works);
     if (line !== undefined) logger?.info(line);
     [problem, begins] = [undefined, undefined];
@@ -147,11 +171,11 @@ export const keepLink = (options: NatsOptions, { name, retryDelay, logger, says,
   const run = async (): Promise<void> => {
     while (!signal.aborted) {
       try {
-        if (connection === undefined || connection.isClosed()) connection = await openConnection(options, name);
-        await work(connection, working, signal);
+        await work(connection === undefined || connection.isClosed() ? await open() : connection, working, signal);
       } catch (error) {
         failed(error);
       }
+      isWorking = false;
       await delay(retryDelay, undefined, { signal, ref: false }).catch(() => undefined);
     }
   };
@@ -159,6 +183,7 @@ export const keepLink = (options: NatsOptions, { name, retryDelay, logger, says,
 
   return {
     connection: () => connection,
+    isConnected: () => isWorking && isServerThere(),
     stop: async (before) => {
       ending.abort();
       await before?.(connection);

@@ -3,4 +3,4 @@ export { type DeliveryWorker, type DeliveryWorkerOptions, startDeliveryWorker } 
 export { type DispatchOptions, natsDispatch, type NatsDispatch } from "./dispatch.js";
 export { natsMetrics, natsMetricsText, type NatsMeasured } from "./metrics.js";
 export { startTipPublisher, type TipPublisher, type TipPublisherNeeds } from "./tip-publisher.js";
-export { natsTip } from "./tip-subscriber.js";
+export { natsTip, type NatsTip } from "./tip-subscriber.js";

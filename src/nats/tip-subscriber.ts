@@ -1,19 +1,29 @@
 import { type ConsumerMessages, DeliverPolicy, jetstream } from "@nats-io/jetstream";
 import type { Logger } from "../../types/node-context.js";
 import type { TipSource } from "../replica/tip-source.js";
-import { keepLink, type NatsOptions, requireFiles, streamOf } from "./connection.js";
+import { keepLink, type Link, type NatsOptions, requireFiles, streamOf } from "./connection.js";
+
+/** Changes that come over JetStream. */
+export interface NatsTip extends TipSource {
+  /** Messages that have come so far, one for each change. */
+  received(): number;
+  /** Whether a server is there, and the stream of changes is read. While it is not, the node is asked. */
+  isConnected(): boolean;
+}
 
 /**
  * The changes of a node as JetStream carries them. `followNode` takes it as `tip`, and asks the node for what it does not bring.
  * @throws PorticoError OPTION_INVALID for a file that cannot be read
  */
-export const natsTip = (options: NatsOptions, logger?: Pick<Logger, "warn" | "info">): TipSource => {
+export const natsTip = (options: NatsOptions, logger?: Pick<Logger, "warn" | "info">): NatsTip => {
   requireFiles(options);
+  let received = 0;
+  let link: Link | undefined;
   return {
     start: (nethash, take) => {
       const stream = streamOf(options, nethash);
       let messages: ConsumerMessages | undefined;
-      const link = keepLink(options, {
+      const own = keepLink(options, {
         name: "portico replica",
         retryDelay: 500,
         logger,
@@ -23,10 +33,16 @@ export const natsTip = (options: NatsOptions, logger?: Pick<Logger, "warn" | "in
           const consumer = await jetstream(connection).consumers.get(stream.name, { deliver_policy: DeliverPolicy.New });
           messages = await consumer.consume();
           working();
-          for await (const message of messages) await take(message.string());
+          for await (const message of messages) {
+            received++;
+            await take(message.string());
+          }
         },
       });
-      return { stop: () => link.stop(() => Promise.resolve(messages?.stop())) };
+      link = own;
+      return { stop: () => own.stop(() => Promise.resolve(messages?.stop())) };
     },
+    received: () => received,
+    isConnected: () => link?.isConnected() === true,
   };
 };

@@ -30,6 +30,7 @@ export interface FollowNodeOptions {
   clock?: Clock;
   accessLog?: (entry: AccessLogEntry, request: IncomingMessage) => void;
   onProgress?: NodeContext["onProgress"];
+  otherMetrics?: NodeContext["otherMetrics"];
   options?: PorticoOptions;
 }
 
@@ -58,7 +59,7 @@ const given = <T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], u
  */
 export const followNode = async (options: FollowNodeOptions): Promise<NodeContext> => {
   const url = requireUrl(options.url);
-  const { dataDir, lake, lakeKey, transactionTypes, accessLog, onProgress, options: settings } = options;
+  const { dataDir, lake, lakeKey, transactionTypes, accessLog, onProgress, otherMetrics, options: settings } = options;
   const logger = quietLogger(options.logger ?? consoleLogger);
   const undoBlocks = settings?.undoBlocks;
   const followed = await createFollowedNode(
@@ -71,5 +72,5 @@ export const followNode = async (options: FollowNodeOptions): Promise<NodeContex
       },
     },
   );
-  return { ...followed, ...given({ dataDir, transactionTypes, logger: options.logger, clock: options.clock, accessLog, onProgress, options: settings }) };
+  return { ...followed, ...given({ dataDir, transactionTypes, logger: options.logger, clock: options.clock, accessLog, onProgress, otherMetrics, options: settings }) };
 };

@@ -66,6 +66,27 @@ describe("The example host and a delivery worker, with NATS", function () {
   }
 });
 
+describe("A replica of the example host, with NATS", function () {
+  this.timeout(60_000);
+  afterEach(closeAll);
+
+  it("shows in its metrics that changes come over NATS, and how many have come", async function () {
+    if (!hasNats()) this.skip();
+    const server = await new NatsServer().start();
+    const [port, own] = [await freePort(), await freePort()];
+    const nats = ["--nats", server.url];
+    const folder = temporaryFolder();
+    start("examples/standalone/main.ts", "--data-dir", `${folder}/node`, "--port", String(port), "--forge-interval", "300", ...nats);
+    start("examples/standalone/main.ts", "--data-dir", `${folder}/replica`, "--port", String(own), "--follow", `http://127.0.0.1:${port}`, ...nats);
+    const counted = await until("changes over NATS", async () => {
+      const now = await scrape(`http://127.0.0.1:${own}/api/metrics`);
+      return now !== undefined && (now.portico_nats_changes_received_total ?? 0) >= 2 && now;
+    });
+    expect(Object.keys(counted)).to.deep.equal(["portico_nats_changes_received_total", "portico_nats_changes_connected"]);
+    expect(counted.portico_nats_changes_connected).to.equal(1);
+  });
+});
+
 /** What a worker prints until it has ended by itself, or has said something after which it is to end. */
 const outputOf = async (args: readonly string[], until?: string, environment: NodeJS.ProcessEnv = {}): Promise<{ status: number | null; output: string; errors: string }> => {
   const child = spawn(process.execPath, [programOf("examples/delivery-worker/main.ts"), ...args], { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...environment } });

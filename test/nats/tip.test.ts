@@ -1,11 +1,12 @@
 import { expect } from "chai";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
-import { natsTip, startTipPublisher } from "../../src/nats/index.js";
+import { natsMetricsText, natsTip, startTipPublisher } from "../../src/nats/index.js";
 import { streamOf } from "../../src/nats/connection.js";
 import type { Logger } from "../../types/node-context.js";
 import { count } from "../fixtures/long.js";
 import { onlyWhere } from "../fixtures/installed.js";
+import { freePort } from "../free-port.js";
 import { silentLogger } from "../silent.js";
 import { atEnd, closeAll, folderWith, level, network, startProxy, TestNode, TestReplica, tipOf, until } from "../replica/machines.js";
 import { hasNats, NatsServer } from "./nats-server.js";
@@ -133,6 +134,40 @@ describe("A node's changes over JetStream", function () {
     await until("the node's tip", async () => (await tipOf(replica)) === (await tipOf(node)));
     expect(await tipOf(replica)).to.equal(await tipOf(node));
     await until("a ready replica", async () => (await replica.ready()).status === 200);
+  });
+
+  it("are counted by the replica, which says whether they come over NATS at present", async () => {
+    const server = new NatsServer();
+    server.port = await freePort();
+    const node = await new TestNode(60).start();
+    const publisher = publish(server, node);
+    const tip = natsTip({ servers: server.url });
+    const replica = new TestReplica(node.url, await folderWith(60));
+    replica.tip = tip;
+    const measured = async (): Promise<string[]> => (await natsMetricsText({ tip })).split("\n").filter((line) => line.startsWith("portico_"));
+    const lines = (received: number, connected: 0 | 1): string[] => [`portico_nats_changes_received_total ${received}`, `portico_nats_changes_connected ${connected}`];
+    expect(await measured()).to.deep.equal(lines(0, 0));
+    await replica.start();
+    await level(node, replica);
+    expect(await measured()).to.deep.equal(lines(0, 0));
+    await server.start();
+    await node.grow(1);
+    await until("a stream that is read", tip.isConnected);
+    const before = publisher.published();
+    await node.grow(3);
+    await until("the changes published", () => publisher.published() === before + 3);
+    await until("the changes received, and counted", async () => {
+      const received = tip.received();
+      return received >= 3 && (await measured()).join() === lines(received, 1).join();
+    });
+    expect(tip.received()).to.be.within(3, publisher.published());
+    await server.kill();
+    await until("word that the server is gone", () => !tip.isConnected());
+    expect(await measured()).to.deep.equal(lines(tip.received(), 0));
+    await server.start();
+    await until("word that it is back", tip.isConnected);
+    await replica.plugin.stop();
+    expect(tip.isConnected()).to.equal(false);
   });
 
   it("come from the node while no server can be reached, and nobody waits for it", async () => {
