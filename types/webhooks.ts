@@ -112,6 +112,17 @@ export interface Webhook {
   failingSince: number | null;
   /** Why the engine disabled it: the target answered 410, or every attempt failed for `disableAfter`. Null if the engine did not. */
   disabledBecause: "gone" | "failing" | null;
+  /**
+   * Until when nothing but pings is sent to its target (URL), which asked for that by 429, or 503 with `Retry-After`: when the wall clock shows this.
+   * Null if it is not paused. `patch` ends the pause.
+   */
+  pausedUntil: number | null;
+}
+
+/** What `patch` takes. */
+export interface WebhookChanges extends Partial<WebhookDraft> {
+  /** Null ends the pause of its target, for all webhooks that have it. Nothing else is taken. */
+  pausedUntil?: null | undefined;
 }
 
 /** Shown only when the webhook is created and when its secret is rotated. */
@@ -225,8 +236,8 @@ export interface Webhooks {
    * target. What `get` gives is taken, too.
    */
   replace(id: number, draft: WebhookDraft): void;
-  /** Changes what is given and keeps the rest. `from` moves the cursor: what was open is forgotten then. */
-  patch(id: number, changes: Partial<WebhookDraft>): Webhook;
+  /** Changes what is given and keeps the rest. `from` moves the cursor: what was open is forgotten then. `pausedUntil: null` ends the pause of its target at once. */
+  patch(id: number, changes: WebhookChanges): Webhook;
   /** Also removes its deliveries. */
   remove(id: number): void;
   /** Sends the events of these heights, both included, again, beside the live ones. */

@@ -257,6 +257,29 @@ describe("the console, in Chromium", function () {
     await until(() => Promise.resolve(received.length > before ? true : undefined));
   });
 
+  it("shows that a webhook's target is paused, and ends that", async () => {
+    let isBusy = true;
+    const busy = createServer((_request, response) => response.writeHead(isBusy ? 429 : 200, { "Retry-After": "600" }).end()).listen(0, "127.0.0.1");
+    await once(busy, "listening");
+    try {
+      const { id } = await asOperator("/webhooks", "POST", { event: "block.applied", from: "genesis", target: `http://127.0.0.1:${(busy.address() as AddressInfo).port}/` });
+      await until(async () => (await asOperator(`/webhooks/${id}`)).pausedUntil ?? undefined);
+      await open("#/webhooks");
+      await enterToken();
+      await page.waitForSelector("td >> text=paused until");
+      await open(`#/webhooks/${id}`);
+      await page.waitForSelector("dt:text-is('Its target is paused')");
+      isBusy = false;
+      await page.click("button:text-is('End the pause')");
+      await page.waitForSelector("text=Its target is sent to again.");
+      await page.waitForSelector("td >> text=delivered");
+      expect(await page.locator("button:text-is('End the pause')").count()).to.equal(0);
+      await asOperator(`/webhooks/${id}`, "DELETE");
+    } finally {
+      busy.close();
+    }
+  });
+
   it("shows a wallet's balance over time, and says in words what the plot shows", async () => {
     const { data } = (await (await fetch(`${node().url}/transactions?limit=1`)).json()) as { data: { sender: string }[] };
     await open(`#/wallets/${data[0]?.sender ?? ""}`);

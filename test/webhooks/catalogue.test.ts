@@ -62,6 +62,7 @@ describe("the webhook registry", () => {
       createdAt: stage.clock.now(),
       failingSince: null,
       disabledBecause: null,
+      pausedUntil: null,
     });
     expect(secret).to.equal(`whsec_${Buffer.from(token, "hex").toString("base64")}`);
     expect(stage.engine.get(1)).to.deep.equal(shown);

@@ -1,8 +1,10 @@
 import type { ServerResponse } from "node:http";
 import { expect } from "chai";
+import { PorticoError } from "../../src/errors.js";
+import { createWebhookEngine, type WebhookEngine } from "../../src/webhooks/engine.js";
 import type { Webhook } from "../../types/webhooks.js";
 import { createReceiver, type Receiver } from "./receiver.js";
-import { createStage, type Stage } from "./stage.js";
+import { createLogger, createStage, eventually, localTargets, type Stage } from "./stage.js";
 
 const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000];
 
@@ -36,6 +38,15 @@ describe("the pause of a target that answered 429, or 503 with Retry-After", () 
       meanwhile();
       return Promise.resolve();
     });
+  /** Sends so many at once. */
+  const sendTogether = async (count: number): Promise<{ id: number; responses: ServerResponse[] }> => {
+    const responses: ServerResponse[] = [];
+    const { id } = stage.engine.create({ event: "peer.added", target: receiver.url, order: "none" });
+    receiver.answer = (_request, response) => void responses.push(response);
+    for (let n = 0; n < count; n++) emit();
+    await receiver.until(count);
+    return { id, responses };
+  };
   /** Has the first attempt answered so. */
   const pause = async (seconds: string | undefined, status?: number): Promise<Webhook> => {
     const webhook = hook();
@@ -234,16 +245,6 @@ describe("the pause of a target that answered 429, or 503 with Retry-After", () 
   });
 
   describe("with several requests under way", () => {
-    /** Sends so many at once. */
-    const sendTogether = async (count: number): Promise<{ id: number; responses: ServerResponse[] }> => {
-      const responses: ServerResponse[] = [];
-      const { id } = stage.engine.create({ event: "peer.added", target: receiver.url, order: "none" });
-      receiver.answer = (_request, response) => void responses.push(response);
-      for (let n = 0; n < count; n++) emit();
-      await receiver.until(count);
-      return { id, responses };
-    };
-
     it("is as long as after one answer that gives no time, though all are answered so", async () => {
       const { id, responses } = await sendTogether(4);
       for (const response of responses) response.writeHead(429).end();
@@ -264,6 +265,175 @@ describe("the pause of a target that answered 429, or 503 with Retry-After", () 
       other?.end();
       await stage.count(id, "delivered", 1);
       expect(stage.environment.store.pause(receiver.url)?.length).to.equal(10 * second);
+    });
+  });
+
+  describe("as clients see it", () => {
+    const untilOf = (...webhooks: Webhook[]): (number | null)[] => webhooks.map(({ id }) => stage.engine.get(id).pausedUntil);
+    /** Of the same store, in the place of another process: it sends nothing. */
+    const openOther = (): WebhookEngine =>
+      createWebhookEngine(
+        { allowTargets: localTargets, deliver: false },
+        { store: stage.environment.store, follow: stage.follow, clock: stage.clock, after: stage.clock.after, logger: createLogger([]), keepsChain: false },
+      );
+
+    it("is shown with all webhooks of the target until it ends, by the wall clock, over a restart, too", async () => {
+      const webhook = await pause("600");
+      const until = stage.clock.now() + 600 * second;
+      const [same, other] = [hook(), hook("/other")];
+      expect([same.pausedUntil, ...untilOf(webhook, same, other)]).to.deep.equal([until, until, until, null]);
+      stage.clock.advance(60 * second);
+      expect(stage.engine.list({ offset: 0, limit: 9 }).rows.map(({ pausedUntil }) => pausedUntil)).to.deep.equal([until, until, null]);
+      stage.clock.set(hour);
+      expect(untilOf(webhook)).to.deep.equal([until + hour]);
+      await restart(60 * second);
+      expect(untilOf(webhook)).to.deep.equal([until + hour]);
+      accept();
+      stage.clock.advance(480 * second - 1);
+      expect(untilOf(webhook)).to.deep.equal([until + hour]);
+      stage.clock.advance(1);
+      expect(untilOf(webhook)).to.deep.equal([null]);
+    });
+
+    it("is ended at once for all webhooks of the target, for what was answered so and what waits", async () => {
+      const { id } = await pause("600");
+      const other = hook();
+      accept();
+      emit();
+      await stage.count(other.id, "pending", 1);
+      const { epoch } = stage.environment.store.progress(other.id);
+      expect(stage.engine.patch(other.id, { pausedUntil: null })).to.include({ id: other.id, pausedUntil: null });
+      await stage.count(id, "delivered", 2);
+      await stage.count(other.id, "delivered", 1);
+      expect(untilOf(other)).to.deep.equal([null]);
+      expect(stage.environment.store.progress(other.id).epoch).to.equal(epoch);
+    });
+
+    it("is ended by a client of another process, too, which sees it", async () => {
+      const { id } = await pause("600");
+      accept();
+      const other = openOther();
+      const until = stage.clock.now() + 600 * second;
+      expect(other.get(id).pausedUntil).to.equal(until);
+      expect(other.delivery(id, 1).dueAt).to.equal(until);
+      other.patch(id, { pausedUntil: null });
+      stage.clock.advance(second);
+      const { attempts } = await stage.reaches(id, 1, "delivered");
+      expect(attempts[1]?.at).to.equal(stage.clock.now());
+      await other.stop(0);
+    });
+
+    it("is ended through a webhook that is disabled, with other changes, and is short again the next time", async () => {
+      const { id } = await pause(undefined);
+      const other = hook();
+      stage.engine.patch(other.id, { enabled: false });
+      stage.clock.advance(10 * second);
+      await stage.attempted(id, 1, 2);
+      expect(untilOf(other)).to.deep.equal([stage.clock.now() + 20 * second]);
+      expect(stage.engine.patch(other.id, { pausedUntil: null, description: "away" })).to.include({ pausedUntil: null, description: "away", enabled: false });
+      await stage.attempted(id, 1, 3);
+      expect(untilOf(other)).to.deep.equal([stage.clock.now() + 10 * second]);
+    });
+
+    /** Opens a stage on a store that can be held: it puts off what need not be written at once. `hold` resolves when the outcome of one more attempt is to be written. */
+    const openHeld = async (): Promise<{ hold(): Promise<unknown>; release(): void }> => {
+      await stage.close();
+      const held: (() => void)[] = [];
+      let [isHeld, ended] = [false, 0];
+      stage = await createStage(
+        { schedule: [hour] },
+        {
+          onOutcome: () => void ended++,
+          wrapStore: (store) => ({
+            ...store,
+            transactionSoon: async (work, options) => {
+              if (isHeld) await new Promise<void>((resolve) => held.push(resolve));
+              return store.transactionSoon(work, options);
+            },
+          }),
+        },
+      );
+      return {
+        hold: () => {
+          const before = ended;
+          isHeld = true;
+          return eventually(() => (ended > before ? held.at(-1) : undefined));
+        },
+        release: () => {
+          isHeld = false;
+          held.forEach((write) => write());
+        },
+      };
+    };
+
+    it("is ended though the outcome of a request that was sent before it is being written", async () => {
+      const { hold, release } = await openHeld();
+      const { id, responses: [first, other] } = await sendTogether(2);
+      first?.writeHead(429, { "retry-after": "600" }).end();
+      await stage.count(id, "retrying", 1);
+      const holding = hold();
+      other?.writeHead(500).end();
+      await holding;
+      accept();
+      stage.engine.patch(id, { pausedUntil: null });
+      // The other attempt is being recorded when this is noticed.
+      stage.clock.advance(second);
+      release();
+      await stage.count(id, "delivered", 1);
+      expect(stage.engine.deliveries(id, "retrying", { offset: 0, limit: 1 }).total).to.equal(1);
+    });
+
+    it("is not ended by other work that comes while it is being written itself", async () => {
+      const { hold, release } = await openHeld();
+      const { id, responses: [first] } = await sendTogether(1);
+      const holding = hold();
+      first?.writeHead(429, { "retry-after": "600" }).end();
+      await holding;
+      accept();
+      const end = stage.clock.now() + 600 * second;
+      stage.engine.ping(id);
+      stage.clock.advance(second);
+      release();
+      await stage.count(id, "retrying", 1);
+      expect(untilOf(stage.engine.get(id))).to.deep.equal([end]);
+      // All that may be sent is sent with this.
+      await stage.reaches(id, stage.engine.ping(id).id, "delivered");
+      stage.clock.advance(599 * second - 1);
+      stage.clock.advance(1);
+      const { attempts } = await stage.reaches(id, 1, "delivered");
+      expect(attempts[1]?.at).to.equal(end);
+    });
+
+    it("is not ended by a ping that is answered", async () => {
+      const { id } = await pause("600");
+      accept();
+      const until = stage.clock.now() + 600 * second;
+      await stage.reaches(id, stage.engine.ping(id).id, "delivered");
+      await stage.restart();
+      expect(stage.engine.get(id).pausedUntil).to.equal(until);
+      expect(receiver.received).to.have.length(2);
+    });
+
+    it("is none in a reply that an earlier version has kept for its key", () => {
+      const { store } = stage.environment;
+      const draft = { event: "peer.added", target: receiver.url };
+      const { pausedUntil: _, ...created } = stage.engine.create(draft, "a key");
+      const kept = store.keptReply("a key", stage.clock.now());
+      if (kept === undefined) throw new Error("the reply is not kept");
+      store.transaction(() => store.keepReply("a key", { ...kept, reply: JSON.stringify(created) }));
+      expect(stage.engine.create(draft, "a key")).to.deep.equal({ ...created, pausedUntil: null });
+    });
+
+    it("is not begun by clients, and stays where a webhook is replaced by what it is shown as", async () => {
+      const { id } = await pause("600");
+      const webhook = stage.engine.get(id);
+      for (const value of [webhook.pausedUntil, 0, "", false]) {
+        expect(() => stage.engine.patch(id, { pausedUntil: value as never })).to.throw(PorticoError, '"pausedUntil" must be null, which ends the pause').and.to.include({ status: 400 });
+      }
+      stage.engine.replace(id, webhook);
+      stage.engine.patch(id, { description: "the same" });
+      expect(stage.engine.create(webhook).pausedUntil).to.equal(webhook.pausedUntil);
+      expect(stage.engine.get(id).pausedUntil).to.equal(webhook.pausedUntil);
     });
   });
 

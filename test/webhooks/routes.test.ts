@@ -214,6 +214,28 @@ describe("the webhook routes", () => {
       expect(second.text).to.include('"value":12500000000000000001}');
     });
 
+    it("show how long a target is paused, which PATCH ends with null and nothing else does", async () => {
+      receiver.answer = (_request, response) => response.writeHead(429, { "retry-after": "600" }).end();
+      const { id, pausedUntil } = await create();
+      expect(pausedUntil).to.equal(null);
+      events.emit("peer.added", {});
+      await settled(id, "dead", 1);
+      const path = `/webhooks/${String(id)}`;
+      const { data } = (await get(path)).body as { data: { pausedUntil: number } };
+      expect(data.pausedUntil - Date.now()).to.be.within(1, 600_000);
+      expect((await get("/webhooks")).body.data).to.deep.equal([data]);
+      expect((await send("PUT", path, data)).status).to.equal(200);
+      expect(await create({ ...data })).to.include({ pausedUntil: data.pausedUntil });
+      for (const value of [data.pausedUntil, 0, ""]) {
+        const refused = await send("PATCH", path, { pausedUntil: value });
+        expect([refused.status, refused.body.message, refused.body.validation]).to.deep.equal([400, '"pausedUntil" must be null, which ends the pause: a target is paused by what it answers', { source: "payload", keys: ["pausedUntil"] }]);
+      }
+      expect((await get(path)).body.data).to.include({ pausedUntil: data.pausedUntil });
+      const ended = await send("PATCH", path, { pausedUntil: null });
+      expect([ended.status, (ended.body.data as object)]).to.deep.equal([200, { ...data, pausedUntil: null }]);
+      expect((await get(path)).body.data).to.include({ pausedUntil: null });
+    });
+
     for (const id of ["999999", "0", "-1", "abc", "1.5", "1e3", "99999999999999999999", "constructor"]) {
       it(`answers 404 for webhook ${id}`, async () => {
         const missing = { statusCode: 404, error: "Not Found", message: "Webhook not found", code: "WEBHOOK_NOT_FOUND" };

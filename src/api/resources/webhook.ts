@@ -3,7 +3,7 @@ import type { BatchRule, DeliveryOrder, DeliveryState } from "../../../types/web
 import { isoTime, spanOf } from "../../http/input/iso-time.js";
 import { InputOf, ListOf, OneOf, requiredKeyword, Text, WholeNumber } from "../../http/input/schema.js";
 import { mostShown, operatorNames, operators } from "../../webhooks/conditions/conditions.js";
-import { limits } from "../../webhooks/registry/draft.js";
+import { endsPauseRule, limits } from "../../webhooks/registry/draft.js";
 import { largestKept } from "../../webhooks/registry/dry-run.js";
 import { TextOrNull } from "./values/text.js";
 
@@ -50,6 +50,10 @@ const webhookMembers = {
   createdAt: Milliseconds,
   failingSince: MillisecondsOrNull,
   disabledBecause: TextOrNull,
+  pausedUntil: Type.Unsafe<number | null>({
+    type: ["integer", "null"],
+    description: "Milliseconds since 1970: until then nothing but pings is sent to its target, which asked for that by 429, or 503 with `Retry-After`; null if it is not paused.",
+  }),
 };
 
 export const WebhookResource = Type.Object(webhookMembers, { title: "Webhook" });
@@ -225,15 +229,20 @@ const settings = {
 };
 
 /** What a webhook is shown with, so that it can be sent back as it is: not looked at. */
-const shown = Object.fromEntries(
-  ["id", "createdAt", "failingSince", "disabledBecause", "cursor", "behind"].map((name) => [name, Type.Optional(Type.Unknown({ description: "Not looked at." }))]),
-);
+export const shownMembers = ["id", "createdAt", "failingSince", "disabledBecause", "pausedUntil", "cursor", "behind"] as const;
+const shown = Object.fromEntries(shownMembers.map((name) => [name, Type.Optional(Type.Unknown({ description: "Not looked at." }))]));
 
 export const WebhookInput = Type.Object({ ...settings, ...shown, target: Text({ description: "http or https URL." }) });
 /** What follows "is required" where a replacement lacks something: most who leave it out want to change one member. */
 export const replacementRule = ": PUT replaces the whole webhook; PATCH changes only what is given";
 export const WebhookReplaceInput = Type.Object({ ...settings, ...shown, target: WebhookInput.properties.target }, { [requiredKeyword]: replacementRule });
-export const WebhookPatchInput = Type.Object({ ...settings, ...shown });
+export const WebhookPatchInput = Type.Object({
+  ...settings,
+  ...shown,
+  pausedUntil: Type.Optional(
+    InputOf<null>({ parse: (value) => (value === null ? { value } : { rule: endsPauseRule }), accepts: { type: "null" } }, { description: "Null ends the pause of its target at once, for all webhooks that have it." }),
+  ),
+});
 
 export const ReplayInput = Type.Object({
   from: WholeNumber({ minimum: 1, description: "The first height." }),

@@ -20,6 +20,7 @@ import {
   ReplayInput,
   replacementRule,
   ReplayResource,
+  shownMembers,
   WebhookInput,
   WebhookKeyResource,
   WebhookPatchInput,
@@ -56,10 +57,8 @@ const deliveryOf = ({ id, deliveryId }: { id: string; deliveryId: string }): [nu
 ];
 
 /** A draft without what only the node sets. */
-const withoutShown = <T extends object>(body: T): Omit<T, "id" | "createdAt" | "failingSince" | "disabledBecause" | "cursor" | "behind"> => {
-  const shown = ["id", "createdAt", "failingSince", "disabledBecause", "cursor", "behind"];
-  return Object.fromEntries(Object.entries(body).filter(([name]) => !shown.includes(name))) as never;
-};
+const withoutShown = <T extends object>(body: T): Omit<T, (typeof shownMembers)[number]> =>
+  Object.fromEntries(Object.entries(body).filter(([name]) => !(shownMembers as readonly string[]).includes(name))) as never;
 
 const longestKey = 255;
 
@@ -183,14 +182,14 @@ export const webhookRoutes: Route<WebhookScope>[] = [
     ...common,
     method: "PATCH",
     path: "/webhooks/{id}",
-    summary: "Changes what is given of a webhook, and keeps the rest. `from` moves its cursor.",
+    summary: "Changes what is given of a webhook, and keeps the rest. `from` moves its cursor; `\"pausedUntil\": null` ends the pause of its target.",
     params,
     body: WebhookPatchInput,
     bodyLimit: largestWebhook,
     requiresJsonType: true,
     errors: [404, 410, 415, 501],
     reply: DataOf(WebhookResource),
-    answer: async ({ params, body }, { webhooks }) => ({ data: await inTurns(body.conditions, () => webhooks.patch(webhookOf(params), withoutShown(body))) }),
+    answer: async ({ params, body }, { webhooks }) => ({ data: await inTurns(body.conditions, () => webhooks.patch(webhookOf(params), { ...withoutShown(body), pausedUntil: body.pausedUntil })) }),
   }),
   item({
     ...common,

@@ -64,7 +64,7 @@ export const Webhooks = withToken(({ events, forget, tip }) => {
           ["Webhook", ({ id }) => html`<a href=${link("webhooks", String(id))}>${id}</a>`],
           ["Events", ({ event, events: names }) => (names ?? [event]).join(", ")],
           ["Target", ({ target }) => target],
-          ["State", (webhook) => stateOf(webhook)],
+          ["State", (webhook) => html`${stateOf(webhook)}${webhook.pausedUntil && html`, paused until <${Time} unix=${webhook.pausedUntil / 1000} />`}`],
           ["Behind", ({ behind }) => (behind === undefined || behind === null ? "–" : blocksText(behind)), "num"],
         ]} />
       <//>
@@ -139,6 +139,10 @@ const One = ({ id, tip, events }) => {
     await ask(`${path}/ping`, { method: "POST", withToken: true });
     tell("A ping is on its way.");
   });
+  const resume = act(async () => {
+    await ask(path, { method: "PATCH", body: { pausedUntil: null }, withToken: true });
+    tell("Its target is sent to again.");
+  });
   const rotate = act(async () => {
     const { data } = await ask(`${path}/rotate`, { method: "POST", withToken: true });
     tell(undefined, { id, ...data });
@@ -158,6 +162,7 @@ const One = ({ id, tip, events }) => {
           ["Events", (webhook.events ?? [webhook.event]).join(", ")],
           ["Target", webhook.target],
           ["State", stateOf(webhook, true)],
+          ["Its target is paused", webhook.pausedUntil && html`until <${Time} unix=${webhook.pausedUntil / 1000} full />`],
           ["Where it stands", webhook.cursor && `${webhook.cursor}, ${blocksText(webhook.behind)} behind`],
           ["Description", webhook.description || undefined],
           ["Tags", webhook.tags?.length > 0 ? webhook.tags.join(", ") : undefined],
@@ -166,6 +171,7 @@ const One = ({ id, tip, events }) => {
         ]} />
         <div class="row">
           <button class="plain" onClick=${ping}>Ping</button>
+          ${webhook.pausedUntil && html`<button class="plain" onClick=${resume}>End the pause</button>`}
           <button class="plain" onClick=${() => setEditing(!isEditing)} aria-expanded=${isEditing}>Edit</button>
           <button class="plain" onClick=${rotate}>New secret</button>
           <button class="danger" onClick=${remove}>Delete</button>

@@ -1,7 +1,7 @@
 import type { DeliveryRow, WebhookStore } from "../../../types/webhook-store.js";
 import type { Register } from "../registry/register.js";
 import type { Timekeeper } from "../timekeeper.js";
-import { addWritten, type Lane, type Lanes, lookAgain, type Revisions, type Times } from "./lanes.js";
+import { addWritten, type Lane, type Lanes, lookAgain, type Revisions, type Target, type Times } from "./lanes.js";
 import type { TargetQueue } from "./take.js";
 
 /** What has come: deliveries that were written, retries that will be due, changes by clients and other processes. Lanes and the queue of targets are told. */
@@ -50,13 +50,44 @@ const createArrivals = ({ time, lanes, queue, lookAt }: Pick<NoticesNeeds, "time
     if (isInLine) lanes.handed.upTo = Math.max(lanes.handed.upTo, rows.at(-1)?.id ?? 0);
   };
 
-  return { bringWork, expectRetry, addAll };
+  const bringWorkOf = (webhookIds: Iterable<number>): void => {
+    for (const id of webhookIds) {
+      const lane = lanes.find(id);
+      if (lane !== undefined) bringWork(lane);
+    }
+  };
+
+  return { bringWork, bringWorkOf, expectRetry, addAll };
+};
+
+/** Ends pauses that a client has ended, in whatever process. */
+const createPauseNotices = ({ store, lanes, queue, times }: NoticesNeeds) => {
+  /** Targets whose pauses may have been ended: as long as an outcome is being recorded, the store may not have the pause yet. */
+  const unsure = new Set<Target>();
+
+  const isRecording = ({ underWay }: Target): boolean => {
+    for (const { state } of underWay) if (state === "recording") return true;
+    return false;
+  };
+
+  /** `isNew`: others have written since the last time. */
+  return (isNew: boolean): void => {
+    const now = times().schedule;
+    if (isNew) for (const target of lanes.targets()) if (target.lastPause > 0 && target.pausedUntil > now) unsure.add(target);
+    for (const target of unsure) {
+      if (isRecording(target)) continue;
+      if (store.pause(target.url) === undefined) Object.assign(target, { pausedUntil: 0, lastPause: 0 });
+      unsure.delete(target);
+      queue.add(target);
+    }
+  };
 };
 
 /** Brings lanes and queue into line with the store. */
 export const createNotices = (needs: NoticesNeeds) => {
   const { store, register, lanes, queue, times, onSettled } = needs;
-  const { bringWork, expectRetry, addAll } = createArrivals(needs);
+  const { bringWork, bringWorkOf, expectRetry, addAll } = createArrivals(needs);
+  const noticePauses = createPauseNotices(needs);
   let seen: Revisions = { register: -1, work: -1 };
 
   const noticeWebhooks = (): void => {
@@ -83,12 +114,14 @@ export const createNotices = (needs: NoticesNeeds) => {
         else if (lane.nextDue <= now.schedule || lane.batchSince !== undefined || lane.webhook.rate !== null || target.pausedUntil > 0) queue.add(target);
       }
     }
+    noticePauses(isNew);
   };
 
   let noticed = -Infinity;
 
   /** Two numbers are read, but not for each delivery. */
   const noticeOthers = (now: number): void => {
+    noticePauses(false);
     if (now - noticed < noticeInterval) return;
     noticed = now;
     noticeWebhooks();
@@ -110,12 +143,7 @@ export const createNotices = (needs: NoticesNeeds) => {
         addAll(rows, isInLine);
       }
     },
-    bringWork: (webhookIds: Iterable<number>): void => {
-      for (const id of webhookIds) {
-        const lane = lanes.find(id);
-        if (lane !== undefined) bringWork(lane);
-      }
-    },
+    bringWork: bringWorkOf,
     noticeAll: (): void => {
       noticeWebhooks();
       noticeWork();

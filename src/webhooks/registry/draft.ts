@@ -46,6 +46,15 @@ export const limits = {
   text: 1_000,
 } as const;
 
+/** What `pausedUntil` has to be where a webhook is patched. */
+export const endsPauseRule = "must be null, which ends the pause: a target is paused by what it answers";
+
+/** Whether a change of a webhook ends the pause of its target. @throws PorticoError BAD_REQUEST */
+export const endsPause = (pausedUntil: unknown): boolean => {
+  if (pausedUntil !== undefined && pausedUntil !== null) throw inputError("payload", "pausedUntil", endsPauseRule);
+  return pausedUntil === null;
+};
+
 const isScalar = (value: unknown): boolean => typeof value === "number" || typeof value === "bigint" || typeof value === "string";
 
 const isRange = (value: unknown): boolean => {

@@ -1,16 +1,17 @@
 import { createHash } from "node:crypto";
 import type { MaybePromise } from "../../../types/chain-adapter.js";
-import type { Clock } from "../../../types/node-context.js";
-import type { Progress, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
-import type { Webhook, WebhookDraft, Webhooks, WebhookSecret } from "../../../types/webhooks.js";
+import type { KeptReply, Progress, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
+import type { Webhook, WebhookChanges, WebhookDraft, Webhooks, WebhookSecret } from "../../../types/webhooks.js";
 import { isPromised } from "../../async/maybe-promise.js";
+import { type FullClock, readingsOf } from "../../clock.js";
 import { inputError, PorticoError } from "../../errors.js";
 import { cursorText, type Follow, parseCursors } from "../../follow/index.js";
 import { announce, rewind } from "../deliver/health.js";
+import { endOf } from "../deliver/outcome.js";
 import { fromField, isNotReady, optionsOf, wantsChainEvents } from "../scan/locate.js";
 import { createToken, type NodeKey, publicKeyText, secretOf } from "../send/signature.js";
 import type { Timekeeper } from "../timekeeper.js";
-import { checkDraft, type DraftRules, tidyConditions } from "./draft.js";
+import { checkDraft, type DraftRules, endsPause, tidyConditions } from "./draft.js";
 import type { Register } from "./register.js";
 import { blocksBehind, seenBy } from "./standing.js";
 
@@ -18,7 +19,7 @@ export interface ServiceNeeds {
   store: WebhookStore;
   follow: Follow;
   register: Register;
-  clock: Clock;
+  clock: FullClock;
   time: Timekeeper;
   rules: DraftRules;
   maxWebhooks: number;
@@ -78,14 +79,16 @@ const digestText = (draft: WebhookDraft): string => {
 const digestOf = (draft: WebhookDraft): string => createHash("sha256").update(digestText(draft)).digest("hex");
 
 /** Shows webhooks as they stand at the present tip: everything but their secrets. */
-const createShowing = ({ store, follow }: ServiceNeeds) => (): ((row: WebhookRow) => Webhook) => {
+const createShowing = ({ store, follow, clock }: ServiceNeeds) => (): ((row: WebhookRow) => Webhook) => {
   const tip = atOnce(() => follow.height());
+  const now = readingsOf(clock);
   return ({ id, events, target, enabled, conditions, match, confirmations, order, batch, rate, headers, description, tags, signature, createdAt, disabledBecause }) => {
     const progress = store.progress(id);
     const cursor = seenBy(progress);
     const behind = cursor === null || tip === undefined ? null : blocksBehind(cursor, tip);
     const settings = { order, batch, rate, headers, description, tags, signature };
-    return { id, event: events[0] ?? "", events, target, enabled, conditions, match, confirmations, ...settings, cursor, behind, createdAt, failingSince: progress.failingSince, disabledBecause };
+    const health = { failingSince: progress.failingSince, disabledBecause, pausedUntil: endOf(store.pause(target), now) };
+    return { id, event: events[0] ?? "", events, target, enabled, conditions, match, confirmations, ...settings, cursor, behind, createdAt, ...health };
   };
 };
 
@@ -97,6 +100,12 @@ const beginning = ({ follow, keepsChain }: ServiceNeeds, row: Pick<WebhookRow, "
   const options = { ...optionsOf(row, keepsChain), field: fromField };
   const cursor = atOnce(() => (text === "tip" ? follow.tip(options) : follow.locate(text, options)));
   return cursor === undefined ? { from: text } : { cursor: cursorText(cursor) };
+};
+
+/** Replies that an earlier version kept tell nothing of pauses. */
+const replyOf = ({ reply }: KeptReply): Webhook & WebhookSecret => {
+  const kept = JSON.parse(reply) as (Webhook & WebhookSecret) | (Omit<Webhook, "pausedUntil"> & WebhookSecret);
+  return "pausedUntil" in kept ? kept : { ...kept, pausedUntil: null };
 };
 
 /** Adds webhooks; within a transaction. */
@@ -117,7 +126,7 @@ const createAdding = (needs: ServiceNeeds, showing: () => (row: WebhookRow) => W
     const [digest, now] = [digestOf(draft), time.passed()];
     const kept = store.keptReply(key, now);
     if (kept !== undefined && kept.digest !== digest) throw new PorticoError("IDEMPOTENCY_CONFLICT");
-    if (kept !== undefined) return { ...(JSON.parse(kept.reply) as Webhook & WebhookSecret), conditions: tidyConditions(draft.conditions) };
+    if (kept !== undefined) return { ...replyOf(kept), conditions: tidyConditions(draft.conditions) };
     const reply = add(draft);
     // Without the conditions, which may be long: the draft that is sent again has the same.
     store.keepReply(key, { digest, reply: JSON.stringify({ ...reply, conditions: [] }), at: now });
@@ -149,13 +158,25 @@ const createChanging = (needs: ServiceNeeds) => {
     if (announce(store, register, clock.now(), { event, data: { webhook: after.id, reason } }, after).length > 0) store.announceWork();
   };
 
+  /** Whoever sends hears of it as of work, in whatever process: it is held up by nothing else. */
+  const endPause = (target: string): void => {
+    if (store.pause(target) === undefined) return;
+    store.putPause(target, null);
+    store.announceWork();
+  };
+
   return {
     replace: (id: number, draft: WebhookDraft): void => {
       const before = knownRow(needs, id);
       write(before, { ...before, ...checkDraft(draft, rules), disabledBecause: null }, draft.from);
     },
-    patch: (id: number, given: Partial<WebhookDraft>): WebhookRow => {
+    patch: (id: number, { pausedUntil, ...given }: WebhookChanges): WebhookRow => {
       const before = knownRow(needs, id);
+      if (endsPause(pausedUntil)) {
+        endPause(given.target ?? before.target);
+        // Nothing else is to be changed.
+        if (Object.keys(given).length === 0) return before;
+      }
       const draft = { ...draftOf(before), ...given, ...(given.event !== undefined && given.events === undefined ? { events: undefined } : {}) };
       const checked = checkDraft(draft, rules);
       const after = { ...before, ...checked, disabledBecause: checked.enabled ? null : before.disabledBecause };
@@ -214,7 +235,7 @@ export const createWebhookService = (needs: ServiceNeeds): Service => {
     create: (draft, key) => change(({ id }) => id, () => (key === undefined ? add(draft) : addOnce(draft, key))),
     replace: (id, draft) => void change(() => id, () => changing.replace(id, draft)),
     patch: (id, changes) => {
-      const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) as Partial<WebhookDraft>;
+      const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) as WebhookChanges;
       return showing()(change(() => id, () => changing.patch(id, given)));
     },
     remove: (id) => {
