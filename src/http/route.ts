@@ -100,7 +100,7 @@ export interface ItemRoute<State extends Scope, Path, Query, Body, Reply extends
   reply: Reply;
   /** Whether `data` of its reply, which is kept by nobody, is a list of rows that may be large: beyond half a megabyte they are written while it is sent. Default false. */
   largeRows?: boolean;
-  /** Whether it may wait before it answers, and is told when its client has left. Default false. */
+  /** Whether it may wait before it answers, and is told when its client has left. It must be `stateless`: the state that it is given has been let go of. Default false. */
   waits?: boolean;
   /** `headers`: of a request with a body. `left`: of a route that `waits`: aborts when the client has left, or has ended its side of the connection. */
   answer(request: Request<Path, Query, Body> & { headers: IncomingHttpHeaders; left?: AbortSignal | undefined }, state: State): MaybePromise<Reply["static"]>;

@@ -205,6 +205,20 @@ describe("The event stream, the feed and the changes", function () {
     expect((await waiting).body.data.map(({ block }) => block?.height)).to.deep.equal([start + 1]);
   });
 
+  it("are answered with the height of when they are, not of when they were asked", async () => {
+    const after = cursorOf(at(start));
+    const feeds = [{ confirmations: 0 }, { confirmations: 1 }].flatMap(({ confirmations }) => [
+      request(`${host.origin}/api/events/feed?event=block.*&wait=30&after=${confirmations === 0 ? after : cursorOf(at(start - 1))}&confirmations=${confirmations}`),
+      request(`${host.origin}/api/events/feed`, { method: "POST", body: JSON.stringify({ event: "block.*", wait: 30, after: confirmations === 0 ? after : cursorOf(at(start - 1)), confirmations }) }),
+    ]);
+    // Answered once the others wait.
+    expect((await request(`${host.origin}/api/events/feed`)).headers["x-block-height"]).to.equal(String(start));
+    await host.apply(at(start + 1));
+    const answers = await Promise.all(feeds.map(async (reply) => ({ height: (await reply).headers["x-block-height"], tip: ((await (await reply).body.json()) as Page).meta.tip })));
+    const height = String(start + 1);
+    expect(answers).to.deep.equal([...[1, 2].map(() => ({ height, tip: cursorOf(at(start + 1)) })), ...[1, 2].map(() => ({ height, tip: after }))]);
+  });
+
   it("send large events while they write them, with the same text as in small pages", async () => {
     const sizes = [50_000, 3, 70_000];
     for (let number = 0; number < 60; number++) {

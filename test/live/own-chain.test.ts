@@ -6,7 +6,7 @@ import { expect } from "chai";
 import { EventEmitter } from "eventemitter3";
 import { request } from "undici";
 import { createApiPlugin } from "../../src/plugin/plugin.js";
-import type { ChainAdapter } from "../../types/chain-adapter.js";
+import type { ChainAdapter, ChainSnapshot } from "../../types/chain-adapter.js";
 import { createMemoryAdapter, type MemoryAdapter } from "../memory-adapter/adapter.js";
 import { silentLogger } from "../silent.js";
 import { at, branch, chain } from "../store/branches.js";
@@ -54,6 +54,29 @@ describe("A host's own chain", function () {
     const all = await feed(`event=block.*&after=${first.meta.cursor}`);
     expect(all.data.map(({ event, block }) => [event, block?.id])).to.deep.equal([["block.reverted", at(11).id], ["block.applied", other!.id]]);
     await end();
+  });
+
+  it("has no state held by a request that waits", async () => {
+    let open = 0;
+    const { memory, feed, end } = await serve((one) => ({
+      ...one,
+      snapshot: (bounds) => {
+        const snapshot = one.snapshot(bounds) as ChainSnapshot;
+        open++;
+        return { ...snapshot, release: () => void open-- };
+      },
+    }));
+    try {
+      const waiting = feed("event=block.*&after=10&wait=30");
+      // Answered once the other waits.
+      await feed("event=block.*&after=9");
+      expect(open).to.equal(0);
+      memory.apply(at(11));
+      expect((await waiting).data).to.have.length(1);
+      expect(open).to.equal(0);
+    } finally {
+      await end();
+    }
   });
 
   it("is followed by what the host emits where its adapter offers none, and cursors are places in the log", async () => {

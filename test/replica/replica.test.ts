@@ -94,6 +94,16 @@ describe("A replica", function () {
     }
   });
 
+  it("answers a request that waited with the height of when it does", async () => {
+    const node = await new TestNode(60).start();
+    const replica = await startReplica(node, 60);
+    await level(node, replica);
+    const waiting = fetch(`${replica.url}/events/feed?event=block.*&after=60&wait=30`);
+    await fetch(`${replica.url}/events/feed`);
+    await node.grow(1);
+    expect((await waiting).headers.get("x-block-height")).to.equal("61");
+  });
+
   it("tells of everything but what its node's host emits, and says where that is told", async () => {
     const node = await new TestNode(60).start();
     const replica = await startReplica(node, 60);

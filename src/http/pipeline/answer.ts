@@ -16,6 +16,8 @@ export interface AnswerNeeds<State extends Scope> {
   /** `at`: the block as of which it is to be, by height or id; undefined: the tip. */
   openState(at?: string): MaybePromise<State>;
   tipId: (() => string | undefined) | undefined;
+  /** Lets go of a state. */
+  release(state: State): void;
   /** Bytes from which on replies are available compressed. */
   threshold: number;
 }
@@ -64,8 +66,28 @@ export const createLookUps = <State extends Scope>({ cache, tipId }: Pick<Answer
   return { lookUp, lookUpAtState };
 };
 
+/**
+ * For a route that may wait, and has nobody to wait for once its client has left. No state is held meanwhile: the store could not use pages again that
+ * it has replaced since. The reply, also where it is an error, has the height of when it is made.
+ */
+const createAskWaiting =
+  <State extends Scope>(openOne: Step<State>, release: (state: State) => void) =>
+  async (context: RequestContext<State>, { endpoint, input }: ParsedRequest<State>, state: State): Promise<unknown> => {
+    const { body, transport } = context;
+    const { params, query, page, prefix, at } = input;
+    const leaving = watchLeaving(transport.response);
+    context.state = undefined;
+    release(state);
+    try {
+      return await endpoint.ask({ params, query, page, body, prefix, at, headers: transport.request.headers, left: leaving.signal }, state);
+    } finally {
+      leaving.forget();
+      await openOne(context);
+    }
+  };
+
 /** The steps that compute a reply from a state. */
-export const createAnswers = <State extends Scope>({ cache, openState, threshold }: Omit<AnswerNeeds<State>, "tipId">) => {
+export const createAnswers = <State extends Scope>({ cache, openState, release, threshold }: Omit<AnswerNeeds<State>, "tipId">) => {
   const writeReply = createWriter<State>(threshold);
 
   const openOne: Step<State> = (context) => {
@@ -100,16 +122,7 @@ export const createAnswers = <State extends Scope>({ cache, openState, threshold
     );
   };
 
-  /** For a route that may wait, and has nobody to wait for once its client has left. */
-  const askWaiting = async ({ body, transport: { request, response } }: RequestContext<State>, { endpoint, input }: ParsedRequest<State>, state: State): Promise<unknown> => {
-    const { params, query, page, prefix, at } = input;
-    const leaving = watchLeaving(response);
-    try {
-      return await endpoint.ask({ params, query, page, body, prefix, at, headers: request.headers, left: leaving.signal }, state);
-    } finally {
-      leaving.forget();
-    }
-  };
+  const askWaiting = createAskWaiting(openOne, release);
 
   const ask: Step<State> = (context) => {
     const { parsed, state, body, key, entry, transport } = context;
@@ -122,7 +135,7 @@ export const createAnswers = <State extends Scope>({ cache, openState, threshold
       context.answer = answer;
       return;
     }
-    const made = Promise.resolve(answer).then((late) => reply(context, parsed, state, late));
+    const made = Promise.resolve(answer).then((late) => reply(context, parsed, context.state ?? state, late));
     if (entry !== undefined) entry.slow = true;
     if (key !== undefined && state.tip !== undefined && endpoint.cached) cache.share(key, state.tip.id, made);
     return made.then(() => undefined);

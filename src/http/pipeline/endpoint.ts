@@ -195,6 +195,9 @@ export const createEndpoint = <State extends Scope>(route: Route<State>, needs: 
   if (route.cache === "tip" && (!isCacheable(route) || route.kind === "body")) {
     refuse(route.path, "only the JSON reply to a GET that anyone may send can be cached");
   }
+  if (route.kind === "item" && route.waits === true && route.stateless !== true) {
+    refuse(route.path, "a route that waits has no state to read");
+  }
   return {
     route,
     cached: isCached(route),

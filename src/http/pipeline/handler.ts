@@ -113,10 +113,10 @@ export const createHandler = <State extends Scope>(options: EdgeOptions, needs: 
   const { match, versionOf, answersWhileStopping } = createMatch<State>({ ...needs, ...options, cache, defaultHeaders, versionHeaders });
   const { limit, authorize, parse, readBody } = createChecks<State>({ ...needs, answersWhileStopping, rateLimit: createRateLimit(options), cache, versionHeaders });
   const { lookUp, lookUpAtState } = createLookUps<State>({ ...needs, cache });
-  const { openState, ask, write, writeReply } = createAnswers<State>({ ...needs, cache, threshold });
+  const release = createRelease(logger);
+  const { openState, ask, write, writeReply } = createAnswers<State>({ ...needs, cache, threshold, release });
 
   const fail = createFail(needs, versionOf);
-  const release = createRelease(logger);
   const releaseState = (context: Context): void => {
     const { state } = context;
     context.state = undefined;
