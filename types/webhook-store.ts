@@ -111,7 +111,7 @@ export interface DeliveryRow {
   batch?: string | undefined;
   /** How many steps of its schedule have begun: with each failed attempt one, but where its target asks for pauses. */
   failures: number;
-  /** When the step that it is in began, a time of `KeptTime.schedule`: only while `retrying`, where its target says when it is to be asked again. */
+  /** When the step that it is in began, a time of `KeptTime.schedule`. Set while `retrying`, where its target says when it is to be asked again; means nothing in other states. */
   stepSince?: number | undefined;
   attemptCount: number;
   attempts: Attempt[];
