@@ -20,6 +20,8 @@ export type ReadyProblem =
   | "stopping"
   /** A replica whose node has not answered for some seconds; what it has is still served. */
   | "node unreachable"
+  /** A replica whose node has less of the same chain, as after a restore from a backup; what the replica has is still served. */
+  | "node behind"
   /** Anything else; `detail` says what. */
   | "failing";
 

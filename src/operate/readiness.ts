@@ -42,6 +42,12 @@ const isSyncing = async (sync: SyncState | undefined, height: number): Promise<b
   }
 };
 
+/** The oldest, but for a node that is behind: nothing is known of that while it cannot be reached, and whatever is wrong here is worse. */
+const worst = (problems: readonly Present[]): ReadyProblem | undefined => {
+  const kinds = problems.map(({ kind }) => kind).filter((kind) => kind !== undefined);
+  return kinds.find((kind) => kind !== "node behind") ?? kinds[0];
+};
+
 /** Says why no requests should be sent here at present; undefined if they should. */
 export const createReadiness = (needs: ReadinessNeeds) => {
   const staleness = (): string | undefined => {
@@ -56,7 +62,7 @@ export const createReadiness = (needs: ReadinessNeeds) => {
     const health = await needs.health();
     const unready = (problem: ReadyProblem, detail = health.problem ?? problem) => ({ health, unready: { problem, detail } });
     if (needs.phase() === "stopping") return unready("stopping", "the node is stopping");
-    const kind = needs.problems().find((present) => present.kind !== undefined)?.kind;
+    const kind = worst(needs.problems());
     if (kind !== undefined) return unready(kind);
     const standing = needs.standing();
     if (standing !== undefined) return unready(standing, health.problem ?? `the store is at height ${health.height}`);

@@ -9,7 +9,7 @@ const Ready = Type.Object(
   {
     ...healthMembers,
     problem: Type.Optional(
-      Type.String({ description: "Why no requests should be sent here: `starting`, `catching up`, `behind the host`, `diverged`, `stale`, `store cannot be written`, `full disk`, `stopping`, `node unreachable` or `failing`; absent if they should." }),
+      Type.String({ description: "Why no requests should be sent here: `starting`, `catching up`, `behind the host`, `diverged`, `stale`, `store cannot be written`, `full disk`, `stopping`, `node unreachable`, `node behind` or `failing`; absent if they should." }),
     ),
     detail: Type.Optional(Type.String({ description: "The problem in a sentence for people." })),
   },

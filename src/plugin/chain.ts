@@ -4,7 +4,7 @@ import type { ChainRules } from "../chain/rules.js";
 import { PorticoError } from "../errors.js";
 import type { Following } from "./follow.js";
 import type { Shared } from "./webhooks.js";
-import { createLmdbChain, type LmdbChain, type StoreCompanion } from "../store/lmdb-chain.js";
+import { createLmdbChain, type LmdbChain, type LmdbChainNeeds, type StoreCompanion } from "../store/lmdb-chain.js";
 import { createReaderChain } from "../store/reader-chain.js";
 import type { Prewarm, StoreNeeds } from "../store/state/store.js";
 
@@ -17,6 +17,8 @@ export interface ChainNeeds {
   prewarm: Prewarm;
   onLog: Following["onLog"];
   onWritten(milliseconds: number): void;
+  /** Of a replica. */
+  node: LmdbChainNeeds["node"];
   /** How searches share the process. */
   searches: StoreNeeds["searches"];
 }
@@ -33,5 +35,5 @@ export const createChain = (context: NodeContext | ReaderContext, { options, pre
     return createReaderChain({ dataDir, history: options.history }, { ...needs, companion, onLog: (log) => needs.onLog(log, false) });
   }
   const { events, blocks: source, onProgress, follows } = context;
-  return createLmdbChain({ dataDir, undoBlocks: options.undoBlocks, followOrphans: options.followOrphans, history: options.history }, { ...needs, onLog: (log) => needs.onLog(log, true), prewarm, companion, events, source, onProgress, timesOf: follows?.timesOf, leaving: follows?.askReversals });
+  return createLmdbChain({ dataDir, undoBlocks: options.undoBlocks, followOrphans: options.followOrphans, history: options.history }, { ...needs, onLog: (log) => needs.onLog(log, true), prewarm, companion, events, source, onProgress, timesOf: follows?.timesOf });
 };

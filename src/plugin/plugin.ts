@@ -55,7 +55,7 @@ const createNode = (context: NodeContext | ReaderContext, late: Late) => {
   const rules = createChainRules(context.network, context.transactionTypes);
   const problems = createProblems(logger);
   const shared = { options, logger, clock, problems, writes: createWriteWatch(problems) };
-  const replica = createReplica(context, { problems, logger });
+  const replica = createReplica(context, { problems, logger, clock });
   const webhooks = createWebhooks(context, {
     ...shared,
     onLog: (log, writes) => following.onLog(log, writes),
@@ -68,7 +68,7 @@ const createNode = (context: NodeContext | ReaderContext, late: Late) => {
   const following: Following = createFollowing(context, { ...shared, rules, chain: () => chain, hosts });
   const onWritten = (milliseconds: number): void => late.metrics?.blockApplied(milliseconds / 1000);
   const loopLag = createLoopLag();
-  const ownChain: Chain = createChain(context, { ...shared, rules, companion: webhooks, prewarm, searches: { lag: loopLag.milliseconds }, onLog: following.onLog, onWritten });
+  const ownChain: Chain = createChain(context, { ...shared, rules, companion: webhooks, prewarm, searches: { lag: loopLag.milliseconds }, onLog: following.onLog, onWritten, node: replica?.source });
   const chain = replica?.guard(ownChain) ?? ownChain;
   const host = createPatientHost(context, { timeout: options.hostTimeout, stopping: () => late.stopping.signal });
   const states = createStates({ chain: hosts ?? chain, replica, options, logger, rules, host, clock, openWebhooks: webhooks.open });

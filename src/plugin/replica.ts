@@ -2,14 +2,17 @@ import type { ChainAdapter } from "../../types/chain-adapter.js";
 import type { BlockMark, FollowedNode, ReplicaDistance } from "../../types/followed-node.js";
 import type { Logger, NodeContext, ReaderContext } from "../../types/node-context.js";
 import { isPromised } from "../async/maybe-promise.js";
+import type { FullClock } from "../clock.js";
 import { messageOf } from "../errors.js";
 import { createPatience, type Patience } from "./patience.js";
 import type { Problems } from "../problems.js";
 import type { LmdbChain } from "../store/lmdb-chain.js";
+import type { SourceNode } from "../store/sync/source-node.js";
 
 export interface ReplicaNeeds {
   problems: Problems;
   logger: Logger;
+  clock: Pick<FullClock, "monotonic">;
 }
 
 /** A plugin that follows another node. */
@@ -22,6 +25,8 @@ export interface Replica {
   end(): Promise<void>;
   distance(height: number): ReplicaDistance;
   readonly patience: Patience;
+  /** The node, as the store asks and tells it while it reads its blocks. */
+  readonly source: SourceNode;
 }
 
 /** Blocks that may be on their way. */
@@ -70,6 +75,24 @@ const createComparison = (follows: FollowedNode, { problems, logger }: ReplicaNe
   };
 };
 
+/** Milliseconds for which a node may lack blocks of the replica's, as after a crash, before anything is said. */
+const backSoon = 2_000;
+
+/** Tells of a node that has less of the same chain than the replica. What is here is served: the node had it, and no other blocks are known. */
+const createNodeBehind = (follows: FollowedNode, { problems, clock }: ReplicaNeeds, height: () => number) => {
+  const problem = problems.define({ kind: "node behind", level: "warn", begun: "the node is behind this replica", ended: "the node is no longer behind this replica" });
+  let since: number | undefined;
+
+  return (end: number | undefined): void => {
+    since = end === undefined ? undefined : (since ?? clock.monotonic());
+    if (since === undefined) return problem.end();
+    if (clock.monotonic() - since < backSoon) return;
+    problem.begin(
+      `${follows.url} stands at height ${end ?? 0}, this replica at ${height()}, on the same chain: was the node restored from a backup? What is here is served; new blocks come when the node has got as far, or has other blocks`,
+    );
+  };
+};
+
 const tipOf = (chain: ChainAdapter): BlockMark | undefined => {
   const snapshot = chain.snapshot();
   if (snapshot === undefined || isPromised(snapshot)) return undefined;
@@ -86,6 +109,8 @@ export const createReplica = (context: NodeContext | ReaderContext, needs: Repli
   const comparison = createComparison(follows, needs);
   let chain: (ChainAdapter & Partial<Pick<LmdbChain, "height" | "look" | "settled" | "scanState">>) | undefined;
   let leave: (() => void)[] = [];
+  const height = (): number => chain?.height?.() ?? 0;
+  const endsBelow = createNodeBehind(follows, needs, height);
 
   const look = (): void => {
     const problem = follows.problem();
@@ -93,7 +118,7 @@ export const createReplica = (context: NodeContext | ReaderContext, needs: Repli
     else away.begin(problem);
     if (chain === undefined) return;
     // What it lags behind is counted from the last time that it was level.
-    follows.distance(chain.height?.() ?? 0);
+    follows.distance(height());
     comparison.compareTip(chain);
   };
 
@@ -103,14 +128,11 @@ export const createReplica = (context: NodeContext | ReaderContext, needs: Repli
       chain = given;
       const { isDiverged } = comparison;
       const { changes } = given;
-      const standing = (): ReturnType<LmdbChain["standing"]> => {
-        const own = given.standing?.();
-        return own ?? (follows.distance(chain?.height?.() ?? 0).behind > toleratedGap ? "catching up" : undefined);
-      };
+      const standing = (): ReturnType<LmdbChain["standing"]> => given.standing?.() ?? (follows.distance(height()).behind > toleratedGap ? "catching up" : undefined);
       return {
         ...given,
         snapshot: (bounds) => (isDiverged() ? undefined : given.snapshot(bounds)),
-        snapshotAt: (height, bounds) => (isDiverged() ? undefined : given.snapshotAt?.(height, bounds)),
+        snapshotAt: (at, bounds) => (isDiverged() ? undefined : given.snapshotAt?.(at, bounds)),
         ...(changes === undefined ? {} : { changes: { view: () => (isDiverged() ? undefined : changes.view()), watch: (changed) => changes.watch(changed) } }),
         tipId: () => (isDiverged() ? undefined : given.tipId?.()),
         isReady: () => !isDiverged() && given.isReady?.() !== false,
@@ -119,6 +141,7 @@ export const createReplica = (context: NodeContext | ReaderContext, needs: Repli
     },
     prepare: async (signal) => {
       comparison.forget();
+      endsBelow(undefined);
       leave.push(follows.watch(look));
       await follows.prepare(signal);
     },
@@ -136,6 +159,7 @@ export const createReplica = (context: NodeContext | ReaderContext, needs: Repli
       await follows.end();
     },
     distance: follows.distance,
-    patience: createPatience({ height: () => chain?.height?.() ?? 0, nodeHeight: follows.height, watch: (changed) => chain?.changes?.watch(changed) ?? (() => undefined) }),
+    source: { leaving: follows.askReversals, endsBelow },
+    patience: createPatience({ height, nodeHeight: follows.height, watch: (changed) => chain?.changes?.watch(changed) ?? (() => undefined) }),
   };
 };

@@ -8,6 +8,7 @@ import { createAsked } from "../../src/replica/asked.js";
 import { createStore } from "../../src/store/state/store.js";
 import type { TransactionData } from "../../types/events.js";
 import { copyOf } from "../fixtures/run.js";
+import { branch } from "../store/branches.js";
 import { byHand } from "../store/by-hand.js";
 import { chainBlocks, closeAll, folderWith, level, network, peer, startProxy, startReplica, startServer, temporaryFolder, TestNode, TestReplica, tipOf, until } from "./machines.js";
 
@@ -308,6 +309,64 @@ describe("A replica", function () {
     await node.fork(20, 110);
     await node.restart(temporaryFolder());
     await level(node, replica);
+    await expectSameReplies(node, replica);
+  });
+
+  it("keeps what it has while its node has less of the same chain, as from a backup, says so, also after a restart, and goes on when the node has got as far", async () => {
+    const node = await new TestNode(100).start();
+    const replica = await startReplica(node, 100);
+    await level(node, replica);
+    const [seen, before] = [await tipOf(node), await replyOf(replica.url, "blocks?limit=100")];
+    const restored = async (height: number): Promise<void> => {
+      await node.stop();
+      node.chain = chainBlocks.slice(0, height);
+      await node.restart(await folderWith(height));
+    };
+    const expectBehind = async (height: number): Promise<void> => {
+      const told = `stands at height ${height}, this replica at 100, on the same chain: was the node restored from a backup?`;
+      const { status, problem, detail, behind } = await until("word that the node is behind", async () => {
+        const found = await replica.ready();
+        return found.detail?.includes(told) === true && found;
+      });
+      expect([status, problem, behind, detail?.startsWith(`the node is behind this replica: ${node.url} stands at`)]).to.deep.equal([503, "node behind", 0, true]);
+      expect(await tipOf(replica)).to.equal(seen);
+      expect(await replyOf(replica.url, "blocks?limit=100")).to.equal(before);
+    };
+    await restored(60);
+    await expectBehind(60);
+    // As it gets blocks from its peers: the replica has these.
+    await node.grow(3);
+    await expectBehind(63);
+    await replica.restart();
+    await expectBehind(63);
+    await node.grow(37);
+    await until("a ready replica", async () => (await replica.ready()).status === 200);
+    await node.grow(5);
+    await level(node, replica);
+    // Not one was taken back.
+    expect(await replyOf(replica.url, `events/feed?after=${seen}&event=block.*`)).to.contain('"block.applied"').and.not.contain("block.reverted");
+    expect(replica.warnings.filter((line) => line.includes("behind"))).to.have.length(2);
+    expect(replica.lines.filter((line) => line.startsWith("the node is no longer behind this replica"))).to.have.length(1);
+    await expectSameReplies(node, replica);
+  });
+
+  it("leaves what it has for other blocks of a node that had less, and is ready then", async () => {
+    const node = await new TestNode(100).start();
+    const replica = await startReplica(node, 100);
+    await level(node, replica);
+    await node.stop();
+    node.chain = chainBlocks.slice(0, 80);
+    await node.restart(await folderWith(80));
+    await until("word that the node is behind", async () => (await replica.ready()).problem === "node behind");
+    // Away, too: that is what is known then.
+    await node.stop();
+    replica.clock.pass(5_001);
+    await until("word that the node is away", async () => (await replica.ready()).problem === "node unreachable");
+    await node.restart();
+    await until("word that the node is still behind", async () => (await replica.ready()).problem === "node behind");
+    await node.apply(...branch(80, 82));
+    await level(node, replica);
+    await until("a ready replica", async () => (await replica.ready()).status === 200);
     await expectSameReplies(node, replica);
   });
 

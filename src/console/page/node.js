@@ -26,6 +26,7 @@ const words = {
   "full disk": "The disk is full. Make room; nothing else needs to be done.",
   stopping: "The node is being stopped.",
   "node unreachable": "The node that this replica follows does not answer. What is shown is right, but grows old.",
+  "node behind": "The node that this replica follows has fewer blocks than are shown here, as after a restore from a backup. What is shown is right, but grows old.",
   failing: "Something is wrong.",
 };
 

@@ -12,6 +12,8 @@ export interface ApplyRunNeeds {
   store: Store;
   source: SourceReads;
   hasSource: boolean;
+  /** Whether a source that ends with what the host has just applied, below the tip, means that the host went back. */
+  mayGoBack: boolean;
   goingBack: Pick<GoingBack, "idAt" | "has">;
   disowned: Disowned;
   seen: Seen;
@@ -22,7 +24,7 @@ export interface ApplyRunNeeds {
 }
 
 /** Writes what the host has applied, and leaves what it has reverted. */
-export const createApplyRun = ({ store, source, hasSource, goingBack: { idAt, has }, disowned, seen, silent, applyAll, catchUp }: ApplyRunNeeds) => {
+export const createApplyRun = ({ store, source, hasSource, mayGoBack, goingBack: { idAt, has }, disowned, seen, silent, applyAll, catchUp }: ApplyRunNeeds) => {
   /** Leaves the blocks from a height on, unless the source still has them: then the host's event is out of date. */
   const dropFrom = async (height: number): Promise<void> => {
     if (height <= 1 || height > (store.tip()?.height ?? 0)) return;
@@ -69,7 +71,7 @@ export const createApplyRun = ({ store, source, hasSource, goingBack: { idAt, ha
    */
   const followBack = async ({ height, id }: BlockData): Promise<void> => {
     const above = idAt(height + 1);
-    if (!hasSource || above === undefined || idAt(height) !== id) return;
+    if (!mayGoBack || above === undefined || idAt(height) !== id) return;
     const [known, next] = await source.read(height, 2);
     if (known?.id === id && next === undefined && !source.isStopped()) await disowned.leave({ height: height + 1, id: above });
   };

@@ -14,6 +14,7 @@ import { createGoingBack } from "./going-back.js";
 import { createReadOn, type Seen } from "./read-on.js";
 import { createRewardCheck } from "./reward-check.js";
 import type { ToldBlock } from "./runs.js";
+import type { SourceNode } from "./source-node.js";
 import { createSourceReads, type SourceReads } from "./source-reads.js";
 
 export interface CatchingUpNeeds {
@@ -24,8 +25,8 @@ export interface CatchingUpNeeds {
   clock: FullClock;
   onProgress: ((progress: IndexingProgress) => void) | undefined;
   problems: Problems;
-  /** Awaited before blocks are left, from the tip down, because the source has others: of a replica, whose node knows when it left them. */
-  leaving?: ((tip: BlockName) => Promise<void>) | undefined;
+  /** Of a replica: the node whose chain the source has. */
+  node?: SourceNode | undefined;
 }
 
 /** Brings the store to where the host's chain is. One call at a time; each rejects with what keeps it from getting there. */
@@ -82,18 +83,17 @@ const createReport = ({ store, logger, clock, onProgress }: CatchingUpNeeds) => 
 };
 
 /** Reverts the tip if the source ends right below it. A source that ends further below is behind, or holds a part of the chain: the store keeps what it has. */
-const takeOutUnsaved = async ({ store, logger, leaving }: CatchingUpNeeds, source: SourceReads, idAt: CatchingUp["idAt"]): Promise<void> => {
+const takeOutUnsaved = async ({ store, logger }: CatchingUpNeeds, source: SourceReads, idAt: CatchingUp["idAt"]): Promise<void> => {
   const tip = store.tip();
   if (tip === undefined || tip.height === 1) return;
   const [last, ...beyond] = await source.read(tip.height - 1, 2);
   if (last === undefined || beyond.length > 0 || last.id !== idAt(tip.height - 1) || source.isStopped()) return;
   logger.info(`block ${tip.height} (${tip.id}) is not in the host's chain: reverted`);
-  await leaving?.(tip);
   await store.revert();
 };
 
 export const createCatchingUp = (needs: CatchingUpNeeds): CatchingUp => {
-  const { store, rules, source: blocks, logger, clock, problems } = needs;
+  const { store, rules, source: blocks, logger, clock, problems, node } = needs;
   const source = createSourceReads(blocks);
   const hasSource = blocks !== undefined;
   let noteCompared: () => void = () => undefined;
@@ -106,7 +106,7 @@ export const createCatchingUp = (needs: CatchingUpNeeds): CatchingUp => {
   const parse = (data: BlockData, pace: Pace): Promise<FullBlock> => runSliced(rules.parseBlockSliced(data), pace);
   const applyAll = createBatchedApply(store, parse, source.isStopped, () => checkRewards());
   const begin = async (): Promise<void> => store.apply([await parse(rules.network.genesisBlock, "cooperative")]);
-  const goingBack = createGoingBack({ store, source, hasSource, logger, begin, onRebuild: noteCompared, leaving: needs.leaving });
+  const goingBack = createGoingBack({ store, source, hasSource, logger, begin, onRebuild: noteCompared, leaving: node?.leaving });
   const { idAt } = goingBack;
   const checkRewards = createRewardCheck({ store, idAt, problems });
 
@@ -116,8 +116,8 @@ export const createCatchingUp = (needs: CatchingUpNeeds): CatchingUp => {
   };
   const disowned = createDisowned({ store, source, goingBack, onLeft });
   const parts = { store, source, goingBack, disowned, seen, applyAll };
-  const { catchUp, look } = createReadOn({ ...parts, blocks, logger, clock, startProgress, noteCompared });
-  const { applyRun, takeOut } = createApplyRun({ ...parts, hasSource, silent, catchUp });
+  const { catchUp, look } = createReadOn({ ...parts, blocks, node, logger, clock, startProgress, noteCompared });
+  const { applyRun, takeOut } = createApplyRun({ ...parts, hasSource, mayGoBack: hasSource && node === undefined, silent, catchUp });
 
   return {
     begin: async () => {
@@ -128,7 +128,7 @@ export const createCatchingUp = (needs: CatchingUpNeeds): CatchingUp => {
     catchUp,
     look,
     takeOutUnsaved: async () => {
-      if (hasSource) await takeOutUnsaved(needs, source, idAt);
+      if (hasSource && node === undefined) await takeOutUnsaved(needs, source, idAt);
     },
     applyRun,
     takeOut,

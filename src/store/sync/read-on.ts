@@ -7,6 +7,7 @@ import type { Store } from "../state/store.js";
 import type { Progress } from "./batch-apply.js";
 import type { Disowned } from "./disowned.js";
 import type { GoingBack } from "./going-back.js";
+import type { SourceNode } from "./source-node.js";
 import type { SourceReads } from "./source-reads.js";
 
 /** What is known of the source, by comparison with the store. */
@@ -23,6 +24,7 @@ export interface ReadOnNeeds {
   store: Store;
   source: SourceReads;
   blocks: BlockSource | undefined;
+  node: SourceNode | undefined;
   logger: Logger;
   clock: FullClock;
   goingBack: Pick<GoingBack, "findFork" | "toFork" | "toHeight">;
@@ -52,15 +54,17 @@ const finish = ({ store, source, logger }: ReadOnNeeds): void => {
 };
 
 /** Leaves the blocks that the source does not have, if it has others instead. Returns whether it did: if not, the source is behind. */
-const leave = async (tip: Tip, isOther: boolean, { source, goingBack, seen }: ReadOnNeeds): Promise<boolean> => {
+const leave = async (tip: Tip, isOther: boolean, { source, node, goingBack, seen }: ReadOnNeeds): Promise<boolean> => {
   const fork = await goingBack.findFork();
   if (source.isStopped()) return false;
   if (fork.goesOn) {
     await goingBack.toFork(fork.height);
     seen.highest = Math.min(seen.highest, fork.height);
+    node?.endsBelow(undefined);
     return true;
   }
-  seen.shrunkTo = fork.height < seen.highest ? fork.height : undefined;
+  if (node !== undefined) node.endsBelow(fork.height);
+  else seen.shrunkTo = fork.height < seen.highest ? fork.height : undefined;
   // A source that lacks blocks below: of this one it is known that the chain does not have it.
   if (isOther) await goingBack.toHeight(tip.height - 1);
   return isOther;
@@ -74,7 +78,7 @@ const applyBeyond = async (beyond: readonly BlockData[], progress: Progress, { s
 
 /** Reads on from the source: what lies beyond the tip, or instead of it. */
 export const createReadOn = (needs: ReadOnNeeds) => {
-  const { store, source, blocks, disowned, seen, noteCompared } = needs;
+  const { store, source, blocks, node, disowned, seen, noteCompared } = needs;
   /** The source's block beyond the tip when it was last looked at. */
   let beyondTip: string | undefined;
 
@@ -97,6 +101,7 @@ export const createReadOn = (needs: ReadOnNeeds) => {
       }
       noteCompared();
       seen.shrunkTo = undefined;
+      node?.endsBelow(undefined);
       const beyond = tip === undefined ? found : found.filter(({ height }) => height > tip.height);
       if (beyond.length === 0) {
         if (tip !== undefined && tip.height >= seen.liveFrom) seen.liveFrom = Infinity;
@@ -115,8 +120,12 @@ export const createReadOn = (needs: ReadOnNeeds) => {
     // A block that the host's database has just got is left to the host to emit, until the next look.
     const isNew = next !== undefined && next.id !== beyondTip;
     beyondTip = next?.id;
-    if (known?.id !== tip.id || (next !== undefined && !isNew)) await catchUp();
-    else seen.highest = Math.max(seen.highest, tip.height);
+    if (known?.id !== tip.id || (next !== undefined && !isNew)) {
+      await catchUp();
+    } else {
+      seen.highest = Math.max(seen.highest, tip.height);
+      node?.endsBelow(undefined);
+    }
     return !isNew;
   };
 
