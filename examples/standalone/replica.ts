@@ -8,6 +8,7 @@ import { HostError, messageOf } from "./program/host-error.js";
 import type { HostOptions } from "./options.js";
 import { measureNats, startTip } from "./nats.js";
 import { createFrontPage } from "./program/front-page.js";
+import { openWaitingDoor, type WaitingDoor } from "./program/waiting-door.js";
 import { porticoOptions } from "./serving.js";
 
 /** A process without a node: it serves what the node of `--follow` does, from a store of its own. */
@@ -22,14 +23,16 @@ const heightOf = (plugin: ApiPlugin): number => plugin.health().height;
  * @throws HostError with one sentence for a person, after closing what was opened
  */
 export const startReplica = async (options: HostOptions, { logger, clock, access, onProgress, signal }: HostNeeds): Promise<Served | undefined> => {
-  const { follow = "", dataDir, lakeKey, host, port } = options;
+  const { follow = "", dataDir, lakeKey, host } = options;
   let plugin: ApiPlugin | undefined;
   let lock: { release(): Promise<void> } | undefined;
-  const stop = (): Promise<void> => closeAll(() => plugin?.stop(), () => lock?.release());
+  let door: WaitingDoor | undefined;
+  const stop = (): Promise<void> => closeAll(() => plugin?.stop(), () => door?.close(), () => lock?.release());
   try {
     prepareFolder(dataDir);
     lock = await lockFolder(dataDir, { signal, now: clock.monotonic, onWait: (error) => logger.info(`Waiting: ${messageOf(error)}`) });
     const tip = await startTip(options, logger);
+    door = await openWaitingDoor(options, `the node at ${follow} has not answered yet`);
     const context = await followNode({
       ...(tip === undefined ? {} : { tip, otherMetrics: async () => [await measureNats({ tip })] }),
       ...{ url: follow, dataDir, logger, clock, options: porticoOptions(options) },
@@ -42,7 +45,8 @@ export const startReplica = async (options: HostOptions, { logger, clock, access
     const serving = (plugin = createApiPlugin(context));
     // Whoever closes is told of a failure.
     signal?.addEventListener("abort", () => void serving.stop().catch(() => undefined), { once: true });
-    const server = await serving.listen(port, host, createFrontPage(context.network.network.name));
+    await door.close();
+    const server = await serving.listen(door.port, host, createFrontPage(context.network.network.name));
     signal?.throwIfAborted();
     const at = host.includes(":") ? `[${host}]` : host;
     const url = `http://${at}:${(server.address() as AddressInfo).port}/api`;

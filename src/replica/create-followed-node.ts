@@ -42,6 +42,8 @@ export interface FollowedNodeNeeds {
 /** Milliseconds that a node is waited for whose network is not known yet. */
 const patience = 60_000;
 const retryInterval = 500;
+/** Milliseconds between two lines of the log while it is waited for. */
+const toldEvery = 10_000;
 /** Milliseconds between two looks at what the node says of itself. */
 const renewInterval = 2_000;
 /** In the data folder: the store beside it is not to be opened again. */
@@ -51,10 +53,10 @@ const discardFile = "discard-store";
 const hintOf = (error: unknown): string => (error instanceof NodeRefusal && error.status === 404 ? " (the URL to follow is the node's origin, or that of its interface, such as http://10.0.0.5:4003/api)" : "");
 
 /** The network as the node says, or as it said before. @throws Error if it cannot be had */
-const findNetwork = async (client: NodeClient, lastKnown: LastKnown, { logger, signal }: Pick<FollowedNodeOptions, "logger" | "signal">): Promise<Network> => {
+const findNetwork = async (client: NodeClient, lastKnown: LastKnown, { logger, signal, clock: { monotonic: now } }: Pick<FollowedNodeOptions, "logger" | "signal" | "clock">): Promise<Network> => {
   const known = lastKnown.get("network") as Network | undefined;
-  const begun = performance.now();
-  for (let tries = 1; ; tries++) {
+  const begun = now();
+  for (let toldAt = -Infinity; ; ) {
     try {
       const network = await askNetwork(client);
       lastKnown.put("network", network);
@@ -62,8 +64,11 @@ const findNetwork = async (client: NodeClient, lastKnown: LastKnown, { logger, s
     } catch (error) {
       if (known !== undefined) return known;
       const isFinal = error instanceof PorticoError || (error instanceof NodeRefusal && error.status !== 503 && error.status !== 429);
-      if (isFinal || performance.now() - begun > patience) throw new PorticoError("HOST_SILENT", `the node to follow does not tell its network: ${messageOf(error)}${hintOf(error)}`, { cause: error });
-      if (tries === 1) logger.info(`waiting for the node to follow: ${messageOf(error)}`);
+      if (isFinal || now() - begun > patience) throw new PorticoError("HOST_SILENT", `the node to follow does not tell its network: ${messageOf(error)}${hintOf(error)}`, { cause: error });
+      if (now() - toldAt >= toldEvery) {
+        logger.info(`waiting for the node to follow, at ${client.url}, for ${Math.round((now() - begun) / 1000)} of ${patience / 1000} s: ${messageOf(error)}`);
+        toldAt = now();
+      }
       await delay(retryInterval, undefined, { signal });
     }
   }
@@ -110,7 +115,7 @@ export const createFollowedNode = async ({ url, dataDir, lake: where, lakeKey, s
   const now = clock.monotonic;
   const client = createNodeClient(url);
   const lastKnown = openLastKnown(dataDir, client.url, logger);
-  const network = await findNetwork(client, lastKnown, { logger, signal: giveUp });
+  const network = await findNetwork(client, lastKnown, { logger, signal: giveUp, clock });
   const events = new EventEmitter();
   const told = createToldChanges();
   const watch = createNodeWatch({ client, now });
