@@ -93,6 +93,24 @@ const createNodeBehind = (follows: FollowedNode, { problems, clock }: ReplicaNee
   };
 };
 
+const createUnlessAway =
+  (follows: FollowedNode): SourceNode["unlessAway"] =>
+  async (work) => {
+    const isAway = (): boolean => follows.problem() !== undefined;
+    if (isAway()) return undefined;
+    let leave = (): void => undefined;
+    const away = new Promise<undefined>((resolve) => {
+      leave = follows.watch(() => {
+        if (isAway()) resolve(undefined);
+      });
+    });
+    try {
+      return await Promise.race([work(), away]);
+    } finally {
+      leave();
+    }
+  };
+
 const tipOf = (chain: ChainAdapter): BlockMark | undefined => {
   const snapshot = chain.snapshot();
   if (snapshot === undefined || isPromised(snapshot)) return undefined;
@@ -159,7 +177,7 @@ export const createReplica = (context: NodeContext | ReaderContext, needs: Repli
       await follows.end();
     },
     distance: follows.distance,
-    source: { leaving: follows.askReversals, endsBelow },
+    source: { leaving: follows.askReversals, unlessAway: createUnlessAway(follows), endsBelow },
     patience: createPatience({ height, nodeHeight: follows.height, watch: (changed) => chain?.changes?.watch(changed) ?? (() => undefined) }),
   };
 };

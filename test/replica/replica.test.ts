@@ -282,6 +282,27 @@ describe("A replica", function () {
     expect(lag).to.be.within(1, 300_000);
   });
 
+  it("writes blocks that come by another way while the node is away, however long that lasts", async () => {
+    const [node, other] = [await new TestNode(60).start(), await new TestNode(60).start()];
+    let looks = 0;
+    const replica = new TestReplica((await startProxy(node, { of: (line) => line, asked: (path) => void (looks += path === "/api/health" ? 1 : 0) })).url, await folderWith(60));
+    let take: (line: string) => Promise<void> = () => Promise.resolve();
+    replica.tip = { start: (_, given) => ((take = given), { stop: () => Promise.resolve() }) };
+    await replica.start();
+    await level(node, replica);
+    await node.stop();
+    replica.clock.pass(5_001);
+    await until("word that the node is away", async () => (await replica.ready()).problem === "node unreachable");
+    // Four a second: longer than between two comparisons of the tip.
+    const before = looks;
+    await until("some seconds", () => looks > before + 28);
+    await other.grow(2);
+    const changes = await (await fetch(`${other.url}/changes?after=60&times=true`)).text();
+    for (const line of changes.trimEnd().split("\n")) await take(line);
+    await level(other, replica);
+    expect(await tipOf(replica)).to.equal(`62-${chainBlocks[61]?.id ?? ""}`);
+  });
+
   it("starts while the node is away, from what it has, and joins it later", async () => {
     const node = await new TestNode(60).start();
     const replica = await startReplica(node, 60);

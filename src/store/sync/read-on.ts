@@ -115,8 +115,10 @@ export const createReadOn = (needs: ReadOnNeeds) => {
   const look = async (): Promise<boolean> => {
     const tip = store.tip();
     if (blocks === undefined || tip === undefined) return false;
-    const [known, next] = await source.read(tip.height, 2);
-    if (source.isStopped()) return false;
+    const ask = (): Promise<readonly BlockData[]> => source.read(tip.height, 2);
+    const found = await (node === undefined ? ask() : node.unlessAway(ask));
+    if (found === undefined || source.isStopped()) return false;
+    const [known, next] = found;
     // A block that the host's database has just got is left to the host to emit, until the next look.
     const isNew = next !== undefined && next.id !== beyondTip;
     beyondTip = next?.id;
