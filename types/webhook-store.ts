@@ -36,12 +36,17 @@ export interface PartOfGroup {
   transactions: number;
 }
 
+/** Where a reader is. */
+export interface Place {
+  cursor: string;
+  /** Set where only a part of the group before the cursor is taken. */
+  part?: PartOfGroup | undefined;
+}
+
 /** Heights that are sent again. */
-export interface Replay {
+export interface Replay extends Place {
   /** Among those of the webhook. */
   id: number;
-  cursor: string;
-  part?: PartOfGroup | undefined;
   /** The last height, included. */
   to: number;
 }
@@ -53,6 +58,8 @@ export interface Progress {
   part?: PartOfGroup | undefined;
   /** Where it is to begin, as long as there is no cursor: as clients write it, or so many blocks below the tip. */
   from?: string | { below: number } | undefined;
+  /** How far it had been told when its cursor went back, until that is there again: what the chain loses of it meanwhile is reverted. */
+  told?: Place | undefined;
   replays?: Replay[] | undefined;
   /** Changes where the cursor is set from outside: whoever reads from it begins anew. */
   epoch?: number | undefined;
@@ -214,6 +221,8 @@ export interface WebhookStore {
   dropOpen(webhookId: number): void;
   /** The same, and leaves its other deliveries to `trim`. */
   forgetDeliveries(webhookId: number): void;
+  /** Id of the last delivery of a webhook that was left so, as long as there are such; else 0. */
+  forgottenUpTo(webhookId: number): number;
 
   /** Undefined for one that is past its time. */
   keptReply(key: string, now: number): KeptReply | undefined;

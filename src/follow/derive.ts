@@ -25,15 +25,17 @@ class ChainEvent implements FollowEvent {
   readonly event: string;
   readonly at: number;
   readonly block: BlockName;
+  readonly takesBack: string | undefined;
   private readonly make: () => unknown;
   private made: { value: unknown } | undefined;
   private text: string | undefined;
 
-  constructor(id: string, event: string, at: number, block: BlockName, make: () => unknown) {
+  constructor(id: string, event: string, at: number, block: BlockName, takesBack: string | undefined, make: () => unknown) {
     this.id = id;
     this.event = event;
     this.at = at;
     this.block = block;
+    this.takesBack = takesBack;
     this.make = make;
   }
 
@@ -101,14 +103,24 @@ const revertedEvents = function* ({ full: { block, transactions } }: DerivedChan
   for (const transaction of transactions.toReversed()) yield ["transaction.reverted", () => transactionPayload(transaction, rules)];
 };
 
+/** What is taken back, in the order of reversals: the places in its group of a block that is applied, and of its transactions. */
+const takenBackPlaces = (change: DerivedChange, rules: ChainRules): number[] => {
+  const [block = 0, ...transactions] = [...appliedEvents(change, rules)].flatMap(([event], place) => (event === "block.applied" || event === "transaction.applied" ? [place] : []));
+  return [block, ...transactions.reverse()];
+};
+
 /** The events of a change, always the same and in the same order. */
 const eventsOf = (change: DerivedChange, rules: ChainRules): FollowEvent[] => {
   const { kind, at, times, full } = change;
   const { height, id } = full.block;
   const again = times === 0 ? "" : `.${times}`;
   const derived = kind === "applied" ? appliedEvents(change, rules) : revertedEvents(change, rules);
+  const takenBack = kind === "applied" ? [] : takenBackPlaces(change, rules);
   const events: FollowEvent[] = [];
-  for (const [event, make] of derived) events.push(new ChainEvent(`${id}.${kind}.${events.length}${again}`, event, at, { height, id }, make));
+  for (const [event, make] of derived) {
+    const place = takenBack[events.length];
+    events.push(new ChainEvent(`${id}.${kind}.${events.length}${again}`, event, at, { height, id }, place === undefined ? undefined : `${id}.applied.${place}${again}`, make));
+  }
   return events;
 };
 

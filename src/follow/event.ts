@@ -14,6 +14,8 @@ export interface FollowEvent {
   readonly at: number;
   /** Null for events of the host. */
   readonly block: BlockName | null;
+  /** Of a reversal: the id of the event that it takes back, as the block was applied the last time. */
+  readonly takesBack?: string | undefined;
   /** The payload as a JSON value: amounts are decimal strings. Made when first asked for. */
   readonly data: unknown;
   /** The payload as JSON text. Made when first asked for. */

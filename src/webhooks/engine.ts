@@ -168,7 +168,7 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
     ...{ store, follow, register, clock, time, keepsChain, nodeKey },
     rules: { guard, events: names },
     ...{ maxWebhooks: options.maxWebhooks, rotationOverlap: options.rotationOverlap },
-    keepPlace: scanner.keepPlace,
+    ...{ keepPlace: scanner.keepPlace, isUnderWay: dispatcher.isUnderWay },
     onChange: (id) => {
       // What was read ahead of it may be gone. The webhook itself may be large: it is read again in another turn than that which wrote it.
       dispatcher.wake([id]);

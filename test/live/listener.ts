@@ -13,19 +13,28 @@ export class Listener {
   readonly blocks: string[] = [];
   readonly bookings = createBookings();
   readonly faults: string[] = [];
-  private readonly bodies = new Map<string, string>();
+  /** Digests of what came under each name, with and without what it takes back. */
+  private readonly bodies = new Map<string, { whole: string | undefined; bare: string }>();
   private readonly names = new Map<string, string>();
   repeats = 0;
 
-  /** Notes that a request arrived, whatever it is answered. */
-  hear(webhookId: string, body: string): void {
+  /** Notes that a request arrived, whatever it is answered. Returns whether it is the first of its name. */
+  hear(webhookId: string, body: string): boolean {
     const { id } = JSON.parse(body) as Delivery;
-    if (this.bodies.has(webhookId)) this.repeats++;
-    const digest = createHash("sha256").update(body).digest("hex");
-    if ((this.bodies.get(webhookId) ?? digest) !== digest) this.faults.push(`${webhookId} has another body`);
+    const isFirst = !this.bodies.has(webhookId);
+    if (!isFirst) this.repeats++;
+    const [whole, bare] = [body, body.replace(/"reverts":"[^"]*",/, "")].map((text) => createHash("sha256").update(text).digest("hex")) as [string, string];
+    const before = this.bodies.get(webhookId) ?? { whole, bare };
+    if (before.bare !== bare || (before.whole ?? whole) !== whole) this.faults.push(`${webhookId} has another body`);
     if ((this.names.get(id) ?? webhookId) !== webhookId) this.faults.push(`${id} comes as ${webhookId}, and came as ${this.names.get(id)}`);
-    this.bodies.set(webhookId, digest);
+    this.bodies.set(webhookId, { whole, bare });
     this.names.set(id, webhookId);
+    return isFirst;
+  }
+
+  /** The node is about to forget what it has told: which of several applications of a block a reversal takes back may be another from then on. */
+  expectLapse(): void {
+    for (const body of this.bodies.values()) body.whole = undefined;
   }
 
   /** `inOrder`: each block has to stand on the one before. */

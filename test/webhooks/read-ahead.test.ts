@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
 import type { WebhookStore } from "../../types/webhook-store.js";
 import type { DeliveryDispatch } from "../../types/webhooks.js";
-import { rewind } from "../../src/webhooks/deliver/health.js";
+import { rewind } from "../../src/webhooks/deliver/rewind.js";
 import { createReceiver, type Receiver } from "./receiver.js";
 import { createStage, eventually, type Stage } from "./stage.js";
 
@@ -77,7 +77,7 @@ describe("a dispatcher that has read deliveries ahead", () => {
     const { store } = stage.environment;
     const second = await request(2);
     store.transaction(() => {
-      rewind(store, 1);
+      rewind(store, store.webhook(1) ?? expect.fail(), () => false);
       store.putWebhook({ ...(store.webhook(1) ?? expect.fail()), enabled: false });
     });
     const now = performance.now.bind(performance);

@@ -38,7 +38,7 @@ describe("the records of attempts", () => {
       const records: Records = createRecords(
         { ...rules, schedule: [] },
         {
-          ...{ store, clock, register: createRegister(store), time: createTimekeeper(store, clock), random: () => 0.5, logger: createLogger(lines) },
+          ...{ store, clock, register: createRegister(store), time: createTimekeeper(store, clock), random: () => 0.5, logger: createLogger(lines), isUnderWay: () => false },
           onOutcome: "onOutcome" in fails ? fail : undefined,
         },
         "onRecorded" in fails ? fail : () => undefined,
@@ -76,7 +76,7 @@ describe("the records of attempts", () => {
     };
     const clock = createManualClock();
     const lines: string[] = [];
-    const needs = { store: refusing, clock, register: createRegister(store), time: createTimekeeper(store, clock), random: () => 0.5, logger: createLogger(lines) };
+    const needs = { store: refusing, clock, register: createRegister(store), time: createTimekeeper(store, clock), random: () => 0.5, logger: createLogger(lines), isUnderWay: () => false };
     const records = createRecords(rules, needs, () => undefined);
     const ended = (id: number, status: number): Ended => {
       const ok = status < 300;

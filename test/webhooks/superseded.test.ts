@@ -137,6 +137,73 @@ for (const { keepsChain, title } of kinds) {
         };
       });
 
+    if (keepsChain) {
+      const setEnabled = (id: number, enabled: boolean): void => void stage.engine.patch(id, { enabled });
+
+      it("what a webhook was told beyond what it was not is taken back first, where the chain lost it while the webhook was disabled", async () => {
+        const both = stage.engine.create({ events: ["block.applied", "block.reverted"], target: receiver.url });
+        refused.add(`block.applied ${b.block.id}`);
+        await change("applied", b);
+        await stage.attempted(both.id, 1, 1);
+        await change("applied", next);
+        await stage.reaches(both.id, 2, "delivered");
+        setEnabled(both.id, false);
+        await change("reverted", next);
+        await change("applied", other);
+        refused.clear();
+        setEnabled(both.id, true);
+        await receiver.until(5);
+        expect(told().slice(2)).to.deep.equal([`block.reverted ${next.block.id}`, `block.applied ${b.block.id}`, `block.applied ${other.block.id}`]);
+        const [, second, reversal] = receiver.received;
+        expect((reversal?.json as { reverts?: string }).reverts, "no record says so any more").to.equal(second?.headers["webhook-id"]);
+      });
+
+      it("nor is it lost from sight before the webhook was told again of all", async () => {
+        const both = stage.engine.create({ events: ["block.applied", "block.reverted"], target: receiver.url });
+        refused.add(`block.applied ${b.block.id}`);
+        await change("applied", b);
+        await stage.attempted(both.id, 1, 1);
+        await change("applied", next);
+        await stage.reaches(both.id, 2, "delivered");
+        setEnabled(both.id, false);
+        refused.clear();
+        // It is told of the first block again, and does not answer: the second waits, of which it was told before.
+        const held = heldResponse();
+        setEnabled(both.id, true);
+        const respond = await held;
+        await stage.engine.settled();
+        await change("reverted", next);
+        await change("applied", other);
+        respond(200);
+        await receiver.until(5);
+        expect(told().slice(2)).to.deep.equal([`block.applied ${b.block.id}`, `block.reverted ${next.block.id}`, `block.applied ${other.block.id}`]);
+      });
+
+      it("a reversal of which a part was told is told to its end, or the block again where that is applied again meanwhile", async () => {
+        for (const isAppliedAgain of [false, true]) {
+          receiver.received.length = 0;
+          refused.clear();
+          const all = stage.engine.create({ events: ["block.*", "transaction.*"], target: receiver.url, order: "strict" });
+          const names = (kind: string): string[] => [`block.${kind} ${withTransactions.block.id}`, ...(kind === "applied" ? withTransactions.transactions : withTransactions.transactions.toReversed()).map(({ id }) => `transaction.${kind} ${id}`)];
+          await change("applied", withTransactions);
+          await receiver.until(names("applied").length);
+          const last = names("reverted").at(-1) as string;
+          refused.add(last);
+          await change("reverted", withTransactions);
+          await eventually(() => (told().at(-1) === last ? true : undefined));
+          await eventually(() => (states(all.id).at(-1) === "retrying" ? true : undefined));
+          setEnabled(all.id, false);
+          refused.clear();
+          receiver.received.length = 0;
+          if (isAppliedAgain) await change("applied", withTransactions);
+          setEnabled(all.id, true);
+          await receiver.until(isAppliedAgain ? names("applied").length : 1);
+          expect(told()).to.deep.equal(isAppliedAgain ? names("applied") : [last]);
+          stage.engine.remove(all.id);
+        }
+      });
+    }
+
     for (const { status, state } of [
       { status: 500, state: "superseded" },
       { status: 200, state: "delivered" },

@@ -159,6 +159,7 @@ const deliveriesPart = (db: WebhookDatabases, sheets: SheetReader, reader: Retur
       dropOpen(webhookId);
       db.removed.putSync(webhookId, writing().tally.get(counters.lastDelivery));
     },
+    forgottenUpTo: (webhookId) => db.removed.get(webhookId) ?? 0,
     lastDelivery: () => readNumber(db, counters.lastDelivery),
     lastMessage: () => count(counters.lastMessage),
     append: (message, recipients) => writing().outbox.append(message, recipients),

@@ -122,7 +122,7 @@ const pauseBefore = ({ store, clock, time }: DispatcherNeeds, url: string): Pick
   return { pausedUntil: time.schedule() + restOf(pause, readingsOf(clock)), lastPause: pause.length };
 };
 
-const whatIsUnderWay = (lanes: Lanes, underWay: UnderWay): Pick<Dispatcher, "isUnderWay" | "overtake"> => ({
+const whatIsUnderWay = (lanes: Pick<Lanes, "find">, underWay: UnderWay): Pick<Dispatcher, "isUnderWay" | "overtake"> => ({
   isUnderWay: ({ id, attemptCount }) => underWay.get(id) === attemptCount,
   overtake: ({ id, webhookId }) => {
     for (const attempt of lanes.find(webhookId)?.target.underWay ?? []) if (attempt.rows.some((row) => row.id === id)) attempt.isOvertaken = true;
@@ -155,6 +155,7 @@ export const createDispatcher = (rules: DispatcherRules, needs: DispatcherNeeds)
   const [limit, placing] = [createLimit(rules.concurrency, slowShare * rules.concurrency), createPlacing()];
   const underWay: UnderWay = new Map();
   const lanes = createLanes({ ...rules, limit, underWay, isWithdrawn, pauseOf: (url) => pauseBefore(needs, url) });
+  const underWayOf = whatIsUnderWay(lanes, underWay);
   const queue = createTargetQueue();
   const times = (): Times => ({ schedule: time.schedule(), monotonic: monotonic() });
 
@@ -179,7 +180,7 @@ export const createDispatcher = (rules: DispatcherRules, needs: DispatcherNeeds)
   const { bringWork, expectRetry, handOver, noticeAll, noticeOthers, noticeWebhooks, seen } = createNotices({ ...needs, lanes, queue, times, lookAt: loop.lookAt });
   const { take, stop: stopTaking } = createTake({ ...needs, rules, limit, placing, queue, underWay, times, seen, lookAt: loop.lookAt, freed: loop.pump });
 
-  const records = createRecords(rules, needs, (recorded) => {
+  const records = createRecords(rules, { ...needs, ...underWayOf }, (recorded) => {
     for (const { row } of recorded.rows) if (row.dueAt !== null) expectRetry(row.webhookId, row.dueAt);
     loop.safely(noticeWebhooks);
     onSettled(recorded.webhookIds, recorded.changed);
@@ -204,7 +205,7 @@ export const createDispatcher = (rules: DispatcherRules, needs: DispatcherNeeds)
       loop.pumpSoon();
     },
     refresh: loop.look,
-    ...whatIsUnderWay(lanes, underWay),
+    ...underWayOf,
     stop: (grace) => {
       stopTaking();
       return stopAll(grace, needs, { attempts, records, loop });

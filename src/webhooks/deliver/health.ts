@@ -7,6 +7,7 @@ import type { OnOutcome } from "../send/http-sender.js";
 import type { Timekeeper } from "../timekeeper.js";
 import { nextHealth, type Now, type RetryRules } from "./outcome.js";
 import { keyOf } from "./request.js";
+import { rewind } from "./rewind.js";
 
 /** An event about webhooks themselves. */
 export interface OwnEvent {
@@ -52,6 +53,8 @@ export interface RecordNeeds {
   time: Timekeeper;
   random: () => number;
   logger: Logger;
+  /** Whether an attempt of a delivery is under way whose outcome the row does not have yet. */
+  isUnderWay(row: DeliveryRow): boolean;
   /** Is told of deliveries that are given up. */
   onOutcome?: OnOutcome | undefined;
 }
@@ -91,25 +94,15 @@ const turnOf = (before: number | null, after: number | null, attempt: Attempt): 
   return undefined;
 };
 
-/** The webhook's cursor goes back to before the first of what is open, which is then forgotten: it is found again from there. */
-export const rewind = (store: WebhookStore, webhookId: number): void => {
-  const open = (["pending", "retrying"] as const).flatMap((state) => store.deliveryIds(webhookId, state, 0, Number.MAX_SAFE_INTEGER));
-  const befores = open.sort((a, b) => a - b).map((id) => store.delivery(webhookId, id)).map((row) => row && store.message(row.messageId)?.before);
-  const first = befores.find((before) => before !== undefined);
-  const { part, ...progress } = store.progress(webhookId);
-  store.putProgress(webhookId, { ...progress, ...(first === undefined ? { part } : { cursor: first }), replays: [], epoch: (progress.epoch ?? 0) + 1 });
-  store.forgetDeliveries(webhookId);
-};
-
 /** What an outcome says about its webhook: whether it is failing, and is to be disabled. */
-export const createHealth = (rules: RecordRules, { store, register, clock }: RecordNeeds) => {
+export const createHealth = (rules: RecordRules, { store, register, clock, isUnderWay }: RecordNeeds) => {
   const tell = (recorded: Recorded, event: Parameters<typeof announce>[3]): void => {
     for (const id of announce(store, register, clock.now(), event)) recorded.announced.add(id);
   };
 
   const disable = (recorded: Recorded, webhook: WebhookRow, because: "gone" | "failing", failingSince: number | null): void => {
     const disabled = { ...webhook, enabled: false, disabledBecause: because };
-    rewind(store, webhook.id);
+    rewind(store, webhook, isUnderWay);
     store.putWebhook(disabled);
     recorded.changed.add(webhook.id);
     recorded.warnings.push(sentenceOf(disabled, whyDisabled(disabled, failingSince)));

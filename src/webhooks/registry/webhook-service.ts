@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto";
 import type { MaybePromise } from "../../../types/chain-adapter.js";
-import type { KeptReply, Progress, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
+import type { DeliveryRow, KeptReply, Progress, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
 import type { Webhook, WebhookChanges, WebhookDraft, Webhooks, WebhookSecret } from "../../../types/webhooks.js";
 import { isPromised } from "../../async/maybe-promise.js";
 import { type FullClock, readingsOf } from "../../clock.js";
 import { inputError, PorticoError } from "../../errors.js";
 import { cursorText, type Follow, parseCursors } from "../../follow/index.js";
-import { announce, rewind } from "../deliver/health.js";
+import { announce } from "../deliver/health.js";
+import { rewind } from "../deliver/rewind.js";
 import { endOf } from "../deliver/outcome.js";
 import { fromField, isNotReady, optionsOf, wantsChainEvents } from "../scan/locate.js";
 import { createToken, type NodeKey, publicKeyText, secretOf } from "../send/signature.js";
@@ -29,6 +30,8 @@ export interface ServiceNeeds {
   nodeKey: NodeKey | undefined;
   /** Writes where a webhook is, if it has moved without a match; within a transaction. */
   keepPlace(webhookId: number): void;
+  /** Whether an attempt of a delivery is under way, in this process, whose outcome the row does not have yet. */
+  isUnderWay(row: DeliveryRow): boolean;
   /** Told of every change. */
   onChange(webhookId: number): void;
 }
@@ -146,7 +149,7 @@ const createChanging = (needs: ServiceNeeds) => {
   const write = (before: WebhookRow, after: WebhookRow, from: string | number | undefined): void => {
     // What has moved on without a match has been looked at by the conditions as they were.
     keepPlace(after.id);
-    if (before.enabled && !after.enabled) rewind(store, after.id);
+    if (before.enabled && !after.enabled) rewind(store, before, needs.isUnderWay);
     const { failingSince, failingFrom, warned, epoch = 0, ...place } = store.progress(after.id);
     // Whoever changes something else says nothing about whether it works.
     const health = before.enabled && before.target === after.target ? { failingSince, failingFrom, warned } : { failingSince: null };

@@ -1,5 +1,6 @@
 import type { About, DeliveryRow, Recipient, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
 import { canonicalEvent, namesEvent } from "../../follow/event-names.js";
+import { keyOf } from "../deliver/request.js";
 import type { Timekeeper } from "../timekeeper.js";
 import { takenBackBy } from "./plan.js";
 
@@ -31,17 +32,21 @@ export interface TakenBack {
 export const openStates: readonly DeliveryRow["state"][] = ["pending", "retrying", "held"];
 
 /** What is known of a webhook's deliveries about a block or transaction before it is reverted. */
-interface Prior {
+export interface Prior {
   /** What its receiver may take for applied: the name of that delivery, where there was one. Undefined: nothing. */
   heard: Pick<Recipient, "reverts"> | undefined;
 }
 
-/** What a reversal is sent with; undefined where the receiver never heard of what it takes back. A webhook that asks for reversals alone gets all. */
-export const reversalOf = (webhook: WebhookRow, about: About, prior: Prior | undefined, isUnseen: boolean): Pick<Recipient, "reverts"> | undefined => {
+/**
+ * What a reversal is sent with; undefined where the receiver never heard of what it takes back. A webhook that asks for reversals alone gets all. Where no
+ * record tells what was heard, as the webhook was disabled meanwhile, say, it is taken for the last: `takesBack`, an event's id.
+ */
+export const reversalOf = (webhook: WebhookRow, about: About, prior: Prior | undefined, { isUnseen, takesBack }: { isUnseen: boolean; takesBack: string | undefined }): Pick<Recipient, "reverts"> | undefined => {
   const [opposite] = takenBackBy(about, undefined);
   if (opposite === undefined || !namesEvent(webhook.events.map(canonicalEvent), opposite.event)) return {};
-  if (prior === undefined) return isUnseen ? undefined : {};
-  return prior.heard;
+  if (prior !== undefined) return prior.heard;
+  if (isUnseen) return undefined;
+  return takesBack === undefined ? {} : { reverts: keyOf(webhook.id, takesBack) };
 };
 
 export const createRowsAbout = (store: Pick<WebhookStore, "hasAbout" | "messagesAbout">) => (about: About, blockId: string | undefined) =>
@@ -84,7 +89,8 @@ export const createEarlier = ({ store, time, mayBeAttempted, isUnderWay, overtak
   /** What a receiver takes for applied after a delivery, if that is what it took for applied before it. */
   const heardAfter = (row: DeliveryRow, isReversal: boolean, heard: Prior["heard"]): Prior["heard"] => {
     if (!isReversal) return wasAttempted(row) ? { reverts: row.key } : heard;
-    if (row.state === "delivered") return undefined;
+    // Or it is on its way.
+    if (row.state === "delivered" || (openStates.includes(row.state) && !store.isSuperseded(row.messageId))) return undefined;
     // Superseded before it arrived, when the block or transaction was applied again.
     return heard ?? (row.reverts === undefined ? {} : { reverts: row.reverts });
   };
@@ -94,7 +100,8 @@ export const createEarlier = ({ store, time, mayBeAttempted, isUnderWay, overtak
     const rows = new Map<DeliveryRow, boolean>();
     const collect = (messages: ReturnType<typeof rowsAbout>, isReversal: boolean, wanted: string): void => {
       for (const { webhookId, id } of messages.flatMap(({ deliveries }) => deliveries)) {
-        const row = webhookIds.has(webhookId) ? store.delivery(webhookId, id) : undefined;
+        // Of a webhook that was disabled since, what was under way then is no longer there: what is says too little.
+        const row = webhookIds.has(webhookId) && id > store.forgottenUpTo(webhookId) ? store.delivery(webhookId, id) : undefined;
         if (row !== undefined && canonicalEvent(row.event) === wanted) rows.set(row, isReversal);
       }
     };

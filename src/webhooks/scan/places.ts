@@ -1,15 +1,14 @@
-import type { PartOfGroup, Progress, WebhookRow } from "../../../types/webhook-store.js";
+import type { Place, Progress, WebhookRow } from "../../../types/webhook-store.js";
 import { messageOf, PorticoError } from "../../errors.js";
 import { cursorText, type ReadOptions } from "../../follow/index.js";
 import type { Register } from "../registry/register.js";
 import { createLocateOne, isNotReady, type LocateNeeds, optionsOf } from "./locate.js";
 
-/** Where a webhook is. */
-export interface Place {
-  cursor: string;
-  /** Set where only a part of the group before the cursor is taken. */
-  part?: PartOfGroup | undefined;
-}
+/**
+ * What is read for: `live`, what comes after a webhook's cursor; `told`, what the chain has lost of what the webhook had been told before its cursor
+ * went back (`Progress.told`): that goes first; or a replay, by its id.
+ */
+type Role = "live" | "told" | number;
 
 /** Webhooks at one place, which are read for together. */
 export interface Seat {
@@ -18,8 +17,9 @@ export interface Seat {
   options: ReadOptions;
   /** Of a replay: the last height. */
   until?: number | undefined;
-  /** Of a replay: its id. */
-  replay?: number | undefined;
+  role: Role;
+  /** Of `live`: where `told` is, which must still be on the chain when something is read. */
+  told?: Place | undefined;
   /** How often there may have been something new before it was made. */
   stirs: number;
 }
@@ -42,6 +42,8 @@ export interface Places {
   /** At this place there is no room for the next event. */
   wait(seat: Seat, id: number, place: Place): void;
   busy(seat: Seat, id: number, is: boolean): void;
+  /** The chain has lost something of what was told: that is taken back before the seat is read for. */
+  takeBack(seat: Seat): void;
   /** There is nothing after this place now. */
   rest(seat: Seat, place: Place): void;
   /** There may be something new. */
@@ -62,10 +64,10 @@ export interface PlacesNeeds extends LocateNeeds {
   window: number;
 }
 
-/** A webhook, or a replay of it. */
 interface Reader {
   webhookId: number;
-  replay: number | undefined;
+  role: Role;
+  /** Of a replay: the last height. */
   until: number | undefined;
   place: Place;
   isResting: boolean;
@@ -73,38 +75,74 @@ interface Reader {
   isBusy: boolean;
   isDirty: boolean;
   epoch: number;
+  /** Of `told`: set once `live` has been there again; then, the last delivery that had been written. */
+  passed?: true | number | undefined;
 }
 
 const samePlace = (a: Place, b: Place): boolean => a.cursor === b.cursor && a.part?.before === b.part?.before && a.part?.taken === b.part?.taken;
 
-const progressAfter = (progress: Progress, { replay, place }: Reader): Progress => {
-  if (replay === undefined) return Object.assign({ ...progress }, { cursor: place.cursor, part: place.part, from: undefined });
-  return { ...progress, replays: (progress.replays ?? []).map((one) => (one.id === replay ? { id: one.id, to: one.to, ...place } : one)) };
+const heightOf = (cursor: string): number => Number.parseInt(cursor, 10) || 0;
+
+/** The height of the last block that all is taken of. */
+const wholeHeightOf = ({ cursor, part }: Place): number => heightOf(part?.before ?? cursor);
+
+const progressAfter = (progress: Progress, { role, place }: Reader, told: Place | undefined): Progress => {
+  if (role === "live") return Object.assign({ ...progress }, { cursor: place.cursor, part: place.part, from: undefined, told });
+  if (role === "told") return { ...progress, told };
+  return { ...progress, replays: (progress.replays ?? []).map((one) => (one.id === role ? { id: one.id, to: one.to, ...place } : one)) };
 };
 
-const nameOf = (webhookId: number, replay: number | undefined): string => `${webhookId} ${replay ?? "live"}`;
+const nameOf = (webhookId: number, role: Role): string => `${webhookId} ${role}`;
 
 /** The readers, as they are in memory and in the store. */
-const createReaders = ({ store, register, window }: PlacesNeeds) => {
+const createReaders = ({ store, register, window, keepsChain }: PlacesNeeds) => {
   const all = new Map<string, Reader>();
 
-  const add = (webhookId: number, epoch: number, place: Place, replay?: number, until?: number): void => {
-    const name = nameOf(webhookId, replay);
-    if (!all.has(name)) all.set(name, { webhookId, replay, until, place, isResting: false, isFull: false, isBusy: false, isDirty: false, epoch });
+  const add = (webhookId: number, epoch: number, place: Place, role: Role, until?: number): void => {
+    const name = nameOf(webhookId, role);
+    if (!all.has(name)) all.set(name, { webhookId, role, until, place, isResting: false, isFull: false, isBusy: false, isDirty: false, epoch });
   };
 
   const load = (webhookId: number): void => {
-    const { cursor, part, replays = [], epoch = 0 } = store.progress(webhookId);
-    if (cursor !== undefined) add(webhookId, epoch, { cursor, part });
+    const { cursor, part, told, replays = [], epoch = 0 } = store.progress(webhookId);
+    if (cursor !== undefined) add(webhookId, epoch, { cursor, part }, "live");
+    if (keepsChain && cursor !== undefined && told !== undefined) add(webhookId, epoch, told, "told");
     for (const { id, cursor: at, part: left, to } of replays) add(webhookId, epoch, { cursor: at, part: left }, id, to);
   };
 
+  const find = (webhookId: number, role: Role): Reader | undefined => all.get(nameOf(webhookId, role));
+
   const write = (reader: Reader): void => {
-    const progress = store.progress(reader.webhookId);
+    const { webhookId, role, epoch } = reader;
+    const progress = store.progress(webhookId);
     reader.isDirty = false;
     // It was set elsewhere meanwhile, or its webhook was removed.
-    if ((progress.epoch ?? 0) !== reader.epoch || register.find(reader.webhookId) === undefined) all.delete(nameOf(reader.webhookId, reader.replay));
-    else store.putProgress(reader.webhookId, progressAfter(progress, reader));
+    if ((progress.epoch ?? 0) !== epoch || register.find(webhookId) === undefined) all.delete(nameOf(webhookId, role));
+    else store.putProgress(webhookId, progressAfter(progress, reader, find(webhookId, "told")?.place));
+  };
+
+  /** Moves a reader. */
+  const move = (reader: Reader, place: Place): void => {
+    const before = reader.place;
+    reader.place = place;
+    if (reader.role !== "live") return;
+    const told = find(reader.webhookId, "told");
+    const hasRisen = wholeHeightOf(place) > wholeHeightOf(before);
+    if (told?.isResting === true && hasRisen && wholeHeightOf(place) >= heightOf(told.place.cursor)) told.passed ??= true;
+  };
+
+  const isOpen = (webhookId: number, upTo: number): boolean => (["pending", "retrying"] as const).some((state) => (store.deliveryIds(webhookId, state, 0, 1)[0] ?? Infinity) <= upTo);
+
+  /** Ends what takes back for a webhook that was told of all again: nothing of that is open any more, which may be dropped though it was told of before. */
+  const endTold = (): void => {
+    for (const [name, reader] of all) {
+      if (reader.passed === undefined) continue;
+      if (reader.passed === true) reader.passed = store.lastDelivery();
+      if (isOpen(reader.webhookId, reader.passed)) continue;
+      all.delete(name);
+      const live = find(reader.webhookId, "live");
+      if (live !== undefined) live.isDirty = true;
+    }
   };
 
   const hasRoom = (reader: Reader): boolean => {
@@ -118,48 +156,55 @@ const createReaders = ({ store, register, window }: PlacesNeeds) => {
     for (const [name, reader] of all) if (reader.webhookId === webhookId) all.delete(name);
   };
 
-  return { all, load, write, hasRoom, drop };
+  return { all, find, load, move, write, endTold, hasRoom, drop };
 };
 
 /** Ends a replay that has seen its last height. */
 const createEndReplay = ({ store, logger }: PlacesNeeds, readers: Map<string, Reader>) =>
-  ({ webhookId, replay }: Reader): void => {
+  ({ webhookId, role }: Reader): void => {
   void store
     .transactionSoon(() => {
       const progress = store.progress(webhookId);
-      readers.delete(nameOf(webhookId, replay));
-      store.putProgress(webhookId, { ...progress, replays: (progress.replays ?? []).filter(({ id }) => id !== replay) });
+      readers.delete(nameOf(webhookId, role));
+      store.putProgress(webhookId, { ...progress, replays: (progress.replays ?? []).filter(({ id }) => id !== role) });
     })
     .catch((error: unknown) => logger.error(`webhooks: the end of a replay cannot be written: ${messageOf(error)}`));
 };
 
 /** Which readers sit where. */
 const createSeating = ({ register, keepsChain }: PlacesNeeds, readers: ReturnType<typeof createReaders>) => {
-  const { all } = readers;
+  const { all, find } = readers;
   const seated = new WeakMap<Seat, Map<number, Reader>>();
   const seat = (at: Seat, reader: Reader): void => {
     seated.set(at, (seated.get(at) ?? new Map<number, Reader>()).set(reader.webhookId, reader));
+  };
+  const optionsFor = (role: Role, webhook: WebhookRow): ReadOptions => {
+    if (typeof role === "number") return { hostEvents: false };
+    const options = optionsOf(webhook, keepsChain);
+    return role === "live" ? options : { ...options, hostEvents: false };
   };
   return {
     /** One that was dropped since, and made anew, has left its seat. */
     readerOf: (at: Seat, id: number): Reader | undefined => {
       const reader = seated.get(at)?.get(id);
-      return reader !== undefined && all.get(nameOf(id, at.replay)) === reader ? reader : undefined;
+      return reader !== undefined && find(id, at.role) === reader ? reader : undefined;
     },
     seats: (stirs: number): Seat[] => {
       const seats = new Map<string, Seat & { ids: Set<number> }>();
       const webhooks = register.rows();
+      readers.endTold();
       for (const [name, reader] of all) {
         const webhook = webhooks.get(reader.webhookId);
         if (webhook?.enabled !== true) {
           all.delete(name);
           continue;
         }
-        if (reader.isResting || reader.isBusy || !readers.hasRoom(reader)) continue;
-        const { place, replay, until } = reader;
-        const options = replay === undefined ? optionsOf(webhook, keepsChain) : { hostEvents: false };
-        const key = `${place.cursor} ${place.part?.before ?? ""} ${place.part?.taken ?? 0} ${String(options.confirmations)} ${String(options.hostEvents)} ${replay === undefined ? "" : name}`;
-        const found = seats.get(key) ?? { ids: new Set<number>(), place, options, until, replay, stirs };
+        const { place, role, until } = reader;
+        const told = role === "live" ? find(webhook.id, "told") : undefined;
+        if (reader.isResting || reader.isBusy || told?.isResting === false || !readers.hasRoom(reader)) continue;
+        const options = optionsFor(role, webhook);
+        const key = `${place.cursor} ${place.part?.before ?? ""} ${place.part?.taken ?? 0} ${String(options.confirmations)} ${String(options.hostEvents)} ${typeof role === "number" ? name : role} ${told?.place.cursor ?? ""}`;
+        const found = seats.get(key) ?? { ids: new Set<number>(), place, options, until, role, told: told?.place, stirs };
         found.ids.add(reader.webhookId);
         seats.set(key, found);
         seat(found, reader);
@@ -171,13 +216,22 @@ const createSeating = ({ register, keepsChain }: PlacesNeeds, readers: ReturnTyp
 
 /** Goes on after a reading that failed, if that can be. */
 const createRecover =
-  ({ store, follow, logger }: PlacesNeeds, drop: (webhookId: number) => void): Places["recover"] =>
-  async (seat, error) => {
+  ({ store, follow, logger }: PlacesNeeds, drop: (webhookId: number) => void): Places["recover"] => {
+  const forgetTold = async ({ ids, place }: Seat): Promise<true> => {
+    for (const id of ids) logger.warn(`webhooks: webhook ${id} is not told of what was reverted of what it had been told: the block of ${place.cursor} is no longer kept`);
+    await store.transactionSoon(() => {
+      for (const id of ids) store.putProgress(id, { ...store.progress(id), told: undefined });
+    });
+    return true;
+  };
+
+  return async (seat, error) => {
     for (const id of seat.ids) drop(id);
     if (isNotReady(error)) return true;
     if (!(error instanceof PorticoError) || error.code !== "CURSOR_UNKNOWN") return false;
+    if (seat.role === "told") return forgetTold(seat);
     const final = await follow.tip({ ...seat.options, confirmations: "final" });
-    const named = Number.parseInt(seat.place.cursor, 10) || 0;
+    const named = heightOf(seat.place.cursor);
     const cursor = cursorText(final.block === undefined || named >= final.block.height ? final : await follow.locate(String(named), seat.options));
     for (const id of seat.ids) logger.warn(`webhooks: webhook ${id} goes on from ${cursor}: the block of its cursor, ${seat.place.cursor}, is neither on the chain nor kept`);
     await store.transactionSoon(() => {
@@ -185,31 +239,38 @@ const createRecover =
     });
     return true;
   };
+};
 
 /** How the reader of a webhook moves. */
-const createMoves = (readerOf: (seat: Seat, id: number) => Reader | undefined, write: (reader: Reader) => void): Pick<Places, "put" | "move" | "wait" | "busy"> => ({
+const createMoves = (readerOf: (seat: Seat, id: number) => Reader | undefined, { find, write, move }: ReturnType<typeof createReaders>): Pick<Places, "put" | "move" | "wait" | "busy" | "takeBack"> => ({
   put: (seat, id, place) => {
     const reader = readerOf(seat, id);
     if (reader === undefined) return;
-    reader.place = place;
+    move(reader, place);
     write(reader);
   },
   move: (seat, id, place) => {
     const reader = readerOf(seat, id);
     if (reader === undefined || samePlace(reader.place, place)) return;
-    reader.place = place;
+    move(reader, place);
     reader.isDirty = true;
   },
   wait: (seat, id, place) => {
     const reader = readerOf(seat, id);
     if (reader === undefined) return;
     reader.isFull = true;
-    reader.place = place;
+    move(reader, place);
     reader.isDirty = true;
   },
   busy: (seat, id, is) => {
     const reader = readerOf(seat, id);
     if (reader !== undefined) reader.isBusy = is;
+  },
+  takeBack: ({ ids }) => {
+    for (const id of ids) {
+      const told = find(id, "told");
+      if (told !== undefined) told.isResting = false;
+    }
   },
 });
 
@@ -228,7 +289,7 @@ export const createPlaces = (needs: PlacesNeeds): Places => {
 
   return {
     locate: async () => {
-      const missing = [...register.rows().values()].filter(({ id, enabled }) => enabled && !readers.all.has(nameOf(id, undefined)));
+      const missing = [...register.rows().values()].filter(({ id, enabled }) => enabled && readers.find(id, "live") === undefined);
       // All at once: what comes meanwhile is after the tip for each of them.
       await Promise.all(missing.flatMap((webhook) => (store.progress(webhook.id).cursor === undefined ? [locateOne(webhook)] : [])));
       for (const { id } of missing) readers.load(id);
@@ -243,15 +304,15 @@ export const createPlaces = (needs: PlacesNeeds): Places => {
       const reader = readerOf(seat, id);
       return reader !== undefined && register.find(id)?.enabled === true && (store.progress(id).epoch ?? 0) === reader.epoch;
     },
-    ...createMoves(readerOf, readers.write),
+    ...createMoves(readerOf, readers),
     rest: (seat, place) => {
       // There may be something new since it was read, of which nobody tells again.
-      if (seat.stirs !== stirs && seat.replay === undefined) return;
+      if (seat.stirs !== stirs && typeof seat.role !== "number") return;
       for (const id of seat.ids) {
         const reader = readerOf(seat, id);
         if (reader === undefined || !samePlace(reader.place, place)) continue;
         reader.isResting = true;
-        if (reader.replay !== undefined) endReplay(reader);
+        if (typeof reader.role === "number") endReplay(reader);
       }
     },
     stir: () => {

@@ -1,9 +1,8 @@
-import type { About, PartOfGroup, WebhookRow } from "../../../types/webhook-store.js";
+import type { About, PartOfGroup, Place, WebhookRow } from "../../../types/webhook-store.js";
 import { runSliced, type Sliced } from "../../async/time-slicing.js";
 import { cursorText, type FollowEvent, type Group } from "../../follow/index.js";
 import type { Undecided } from "../conditions/matching.js";
 import type { Register } from "../registry/register.js";
-import type { Place } from "./places.js";
 
 /** One event of a group, and which webhooks it is for. */
 export interface PlannedEvent {
@@ -26,6 +25,8 @@ export interface Plan {
   events: PlannedEvent[];
   /** The last event of the group for each webhook. */
   last: ReadonlyMap<number, number>;
+  /** Whether it takes back what its webhooks had been told before their cursors went back: that there is no record of it says nothing. */
+  isOfTold?: boolean;
   /** Of a block that is reverted after only a part of it was looked at: how many of its transactions were. */
   seenTransactions: number | undefined;
 }

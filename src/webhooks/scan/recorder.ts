@@ -1,13 +1,12 @@
 import { performance } from "node:perf_hooks";
-import type { About, DeliveryRow, Message, Recipient, WebhookRow } from "../../../types/webhook-store.js";
+import type { About, DeliveryRow, Message, Place, Recipient, WebhookRow } from "../../../types/webhook-store.js";
 import { cursorText, type FollowEvent } from "../../follow/index.js";
 import { canonicalEvent } from "../../follow/event-names.js";
 import { keyOf } from "../deliver/request.js";
 import type { Register } from "../registry/register.js";
 import type { OnOutcome } from "../send/http-sender.js";
-import { createEarlier, createRowsAbout, type EarlierNeeds, openStates, reversalOf, type TakenBack } from "./earlier.js";
+import { createEarlier, createRowsAbout, type EarlierNeeds, openStates, type Prior, reversalOf, type TakenBack } from "./earlier.js";
 import type { Holding } from "./holding.js";
-import type { Place } from "./places.js";
 import { placeAfter, placeWithin, type Plan, type PlannedEvent, sharesOf } from "./plan.js";
 
 export interface RecorderNeeds extends EarlierNeeds {
@@ -106,19 +105,24 @@ const createWritePiece = (needs: RecorderNeeds) => {
     // Before it is taken back: what was never attempted is not told apart afterwards.
     const isReversal = isChange && event.event.endsWith(".reverted");
     const prior = isReversal ? priorOf(about, blockId, chunk) : undefined;
-    const lost = isChange ? takeBack(about, blockId, chunk, writing) : new Set<number>();
+    // Not of a webhook that was set elsewhere since: it may find there that the chain is as it was told of.
+    const lost = isChange ? takeBack(about, blockId, new Set([...chunk].filter(isCurrent)), writing) : new Set<number>();
     if (event.block === null) for (const webhookId of holding.look(event, chunk)) changed.add(webhookId);
     // What was taken back, or held and dropped, leaves room.
     if (lost.size > 0 || event.block === null) unsettled.clear();
     // Of what is reverted: how many of its transactions were told of when it was applied.
     const transactions = plan.group.change?.kind === "reverted" ? (plan.seenTransactions ?? Number.MAX_SAFE_INTEGER) : planned.transactions;
     const isUnseen = plan.seenTransactions !== undefined && event.event === "transaction.reverted" && sequenceOf(event.data) >= plan.seenTransactions;
+    const priorTo = (webhookId: number): Prior | undefined => {
+      const known = prior?.get(webhookId);
+      return plan.isOfTold === true && known?.heard === undefined ? undefined : known;
+    };
     const recipients: Recipient[] = [];
     for (const webhookId of planned.ids) {
       if (!chunk.has(webhookId)) continue;
       const webhook = webhooks.get(webhookId);
       if (webhook === undefined || full.has(webhookId) || !isCurrent(webhookId)) continue;
-      const reversal = isReversal ? reversalOf(webhook, about, prior?.get(webhookId), isUnseen) : {};
+      const reversal = isReversal ? reversalOf(webhook, about, priorTo(webhookId), { isUnseen, takesBack: event.takesBack }) : {};
       if (reversal === undefined) continue;
       const open = unsettled.get(webhookId) ?? countUnsettled(webhookId);
       unsettled.set(webhookId, open);

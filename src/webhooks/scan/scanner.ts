@@ -1,13 +1,13 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Logger } from "../../../types/node-context.js";
-import type { WebhookStore } from "../../../types/webhook-store.js";
+import type { Place, WebhookStore } from "../../../types/webhook-store.js";
 import { logFailure } from "../log-failure.js";
 import { type Cursor, cursorText, type Follow, type Group } from "../../follow/index.js";
 import type { PatternWorker } from "../conditions/pattern.js";
 import type { Register } from "../registry/register.js";
 import type { After } from "../timekeeper.js";
 import { placeAfter, type Plan, planFirst, type PlannedEvent } from "./plan.js";
-import { createPlaces, type Place, type Places, type Seat } from "./places.js";
+import { createPlaces, type Places, type Seat } from "./places.js";
 import type { RecentEvents } from "../registry/dry-run.js";
 import type { Recorder } from "./recorder.js";
 
@@ -56,18 +56,32 @@ interface Life {
   wake(): void;
 }
 
+const isReverted = ({ change }: Group): boolean => change?.kind === "reverted";
+
+/** Whether the chain has lost what stands at a place. */
+const isLost = async (follow: Follow, { cursor }: Place, { options }: Seat): Promise<boolean> => {
+  const { groups } = await follow.after(await follow.locate(cursor), { ...options, hostEvents: false, limit: 1 });
+  return groups.some(isReverted);
+};
+
 /** The groups that come next, and whether there are more. */
-const read = async (follow: Follow, { place, options, until }: Seat): Promise<{ groups: readonly Group[]; atEnd: boolean; place: Place; seenTransactions: number | undefined }> => {
+const read = async (follow: Follow, { place, options, until, role }: Seat): Promise<{ groups: readonly Group[]; atEnd: boolean; place: Place; seenTransactions: number | undefined }> => {
   const { part, cursor } = place;
   if (part !== undefined) {
     const [group] = (await follow.after(await follow.locate(part.before), { ...options, limit: 1 })).groups;
-    if (group !== undefined && cursorText(group.after) === cursor) {
+    if (group !== undefined && cursorText(group.after) === cursor && (role !== "told" || isReverted(group))) {
       return { groups: [group], atEnd: false, place, seenTransactions: group.change?.kind === "reverted" ? part.transactions : undefined };
     }
   }
+  if (role === "told") {
+    const { groups } = await follow.after(await follow.locate(cursor), { ...options, limit: 1 });
+    return groups.some(isReverted) ? { groups, atEnd: false, place: { cursor }, seenTransactions: part?.transactions } : { groups: [], atEnd: true, place, seenTransactions: undefined };
+  }
   const { groups, atEnd } = await follow.after(await follow.locate(cursor), options);
   const wanted = until === undefined ? groups : groups.filter(({ change }) => change?.kind === "applied" && change.full.block.height <= until);
-  return { groups: wanted, atEnd: atEnd || (until !== undefined && groups.length > 0 && wanted.length < groups.length), place: { cursor }, seenTransactions: part?.transactions };
+  // While nothing comes, what is left of the group may be on the chain again.
+  const from = groups.length === 0 ? place : { cursor };
+  return { groups: wanted, atEnd: atEnd || (until !== undefined && groups.length > 0 && wanted.length < groups.length), place: from, seenTransactions: part?.transactions };
 };
 
 const decideOne = async ({ register, patterns }: ScannerNeeds, { event }: PlannedEvent, id: number): Promise<boolean> => {
@@ -122,6 +136,7 @@ const createTake = (needs: ScannerNeeds, places: Places, life: Life) => {
   const take = async (seat: Seat, groups: readonly Group[], place: Place, seenTransactions: number | undefined): Promise<{ taken: number; end: Place }> => {
     const present = places.present(seat, place);
     const { plans, undecided } = await planFirst(register, groups, place, present, seenTransactions);
+    if (seat.role === "told") for (const plan of plans) plan.isOfTold = true;
     for (const id of undecided.keys()) present.delete(id);
     const [last] = plans.slice(-1);
     const end = last === undefined ? place : placeAfter(last);
@@ -208,6 +223,8 @@ const createRound = (needs: ScannerNeeds, places: Places, { isRunning, failed }:
   /** Takes the webhooks of a seat as far as one reading goes. */
   const step = async (seat: Seat): Promise<void> => {
     const { groups, atEnd, place, seenTransactions } = await read(follow, seat);
+    // After the reading: what is on the chain now was on it then.
+    if (seat.told !== undefined && (await isLost(follow, seat.told, seat))) return places.takeBack(seat);
     // Of the group that was taken in part, the rest is not on the chain any more.
     if (seat.place.part !== undefined && place.part === undefined) for (const id of seat.ids) places.move(seat, id, place);
     let at = place;
