@@ -24,7 +24,6 @@ const tests = [
   "test/store/commit-worker.test.ts",
   "test/store/locks.test.ts",
   "test/store/reader-chain.test.ts",
-  "test/e2e/statements.test.ts",
   // With Koa, Express, Fastify, `node:http`, and from CommonJS.
   "test/hosts/servers.test.ts",
   "test/examples/workers.test.ts",

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { compileHost, createHost, importAndServe, npmInstall, requireAndServe, root, run, step } from "./host.mjs";
 
@@ -20,11 +20,13 @@ export const freshClone = (folder) => {
   return folder;
 };
 
-/** In a fresh clone, with this repository's own settings. @returns the tarball's path */
-export const pack = (clone) => {
-  run("npm", ["ci", "--silent", "--prefer-offline", "--no-audit", "--no-fund"], clone);
-  if (!existsSync(join(clone, "dist/src/index.js"))) throw new Error("npm ci did not build dist");
-  rmSync(join(clone, "dist"), { recursive: true });
+/** In a fresh clone, with this repository's own settings and packages, or those that it installs. @returns the tarball's path */
+export const pack = (clone, installs) => {
+  if (installs) {
+    run("npm", ["ci", "--silent", "--prefer-offline", "--no-audit", "--no-fund"], clone);
+    if (!existsSync(join(clone, "dist/src/index.js"))) throw new Error("npm ci did not build dist");
+    rmSync(join(clone, "dist"), { recursive: true });
+  } else symlinkSync(join(root, "node_modules"), join(clone, "node_modules"));
   run("npm", ["pack", "--silent"], clone);
   return join(clone, readdirSync(clone).find((name) => name.endsWith(".tgz")) ?? "");
 };
@@ -53,22 +55,27 @@ const install = (folder, spec, npmrc, { scripts = true, compiled = true } = {}) 
   else saysWhatIsMissing(host);
 };
 
-/** @param folder where clones and hosts are made @param tarball what `npm pack` made of a clone in which everything is installed */
-export const checkWays = async (folder, tarball) => {
-  const at = (name) => join(folder, name.replaceAll(/\W+/g, "-"));
-  for (const [host, npmrc] of Object.entries(settings)) {
-    await step(`npm install TARBALL in ${host}`, () => install(at(`tarball ${host}`), tarball, npmrc, { compiled: npmrc === "" }));
-  }
-  const built = dirname(tarball);
+/** @param built a clone in which everything is installed */
+const checkOtherWays = async ({ at, git, built }) => {
   for (const [host, npmrc] of Object.entries(settings)) {
     await step(`npm install FOLDER in ${host}`, () => install(at(`folder ${host}`), built, npmrc, { compiled: npmrc === "" }));
   }
-  await step("npm install FOLDER, where nothing is installed yet", () => install(at("fresh folder host"), freshClone(at("fresh clone")), "omit=dev\n"));
   await step("npm install --install-links FOLDER, where nothing is installed yet", () =>
     install(at("copied folder host"), freshClone(at("copied clone")), "install-links=true\nomit=dev\n"));
-  // npm 12 installs from git only where it is allowed.
-  const git = `git+file://${freshClone(at("repository"))}`;
-  await step("npm install GIT in a host with omit=dev", () => install(at("git host"), git, "omit=dev\nallow-git=all\n"));
   await step("npm install GIT in a host with ignore-scripts", () =>
     install(at("git host without scripts"), git, "ignore-scripts=true\nallow-git=all\n", { scripts: false }));
+};
+
+/** @param folder where clones and hosts are made @param tarball what `npm pack` made of a clone */
+export const checkWays = async (folder, tarball, isAll) => {
+  const at = (name) => join(folder, name.replaceAll(/\W+/g, "-"));
+  // Without these settings, the tarball has been installed and used before this.
+  for (const [host, npmrc] of Object.entries(settings)) {
+    if (isAll || npmrc === settings["a host with ignore-scripts"]) await step(`npm install TARBALL in ${host}`, () => install(at(`tarball ${host}`), tarball, npmrc, { compiled: npmrc === "" }));
+  }
+  await step("npm install FOLDER, where nothing is installed yet", () => install(at("fresh folder host"), freshClone(at("fresh clone")), "omit=dev\n", { compiled: isAll }));
+  // npm 12 installs from git only where it is allowed.
+  const git = `git+file://${freshClone(at("repository"))}`;
+  await step("npm install GIT in a host with omit=dev", () => install(at("git host"), git, "omit=dev\nallow-git=all\n", { compiled: isAll }));
+  if (isAll) await checkOtherWays({ at, git, built: dirname(tarball) });
 };
