@@ -24,7 +24,8 @@ const answerTo = (path: string, problem: string): { status: number; body: object
  */
 export const openWaitingDoor = async ({ port, host }: { port: number; host: string }, problem: string): Promise<WaitingDoor> => {
   const server = createServer((request, response) => {
-    const { status, body } = answerTo((request.url ?? "").replace(/\?.*$/s, ""), problem);
+    const [path = ""] = (request.url ?? "").split("?", 1);
+    const { status, body } = answerTo(path, problem);
     const text = JSON.stringify(body);
     response.writeHead(status, { "Content-Type": "application/json; charset=utf-8", "Content-Length": Buffer.byteLength(text), "Cache-Control": "no-store", Connection: "close", ...(status === 503 ? { "Retry-After": "5" } : {}) });
     response.end(request.method === "HEAD" ? undefined : text);
