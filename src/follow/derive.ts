@@ -59,8 +59,8 @@ export interface DerivedChange extends Change {
   readonly events: readonly FollowEvent[];
 }
 
-/** What an event is called, and its payload, before it has its place in the group. */
-type Derived = readonly [event: string, data: () => unknown];
+/** What an event is called, and its payload, before it has its place in the group; of a reversal, the place in its group of what it takes back. */
+type Derived = readonly [event: string, data: () => unknown, takesBack?: number | undefined];
 
 const once = <T>(make: () => T): (() => T) => {
   let made: { value: T } | undefined;
@@ -98,15 +98,11 @@ const appliedEvents = function* ({ full: { block, transactions }, round }: Deriv
   yield ["round.created", () => roundPayload(round)];
 };
 
-const revertedEvents = function* ({ full: { block, transactions } }: DerivedChange, rules: ChainRules): Generator<Derived> {
-  yield ["block.reverted", () => blockPayload(block)];
-  for (const transaction of transactions.toReversed()) yield ["transaction.reverted", () => transactionPayload(transaction, rules)];
-};
-
-/** What is taken back, in the order of reversals: the places in its group of a block that is applied, and of its transactions. */
-const takenBackPlaces = (change: DerivedChange, rules: ChainRules): number[] => {
-  const [block = 0, ...transactions] = [...appliedEvents(change, rules)].flatMap(([event], place) => (event === "block.applied" || event === "transaction.applied" ? [place] : []));
-  return [block, ...transactions.reverse()];
+const revertedEvents = function* (change: DerivedChange, rules: ChainRules): Generator<Derived> {
+  const { block, transactions } = change.full;
+  const places = [...appliedEvents(change, rules)].flatMap(([event], place) => (event === "transaction.applied" ? [place] : []));
+  yield ["block.reverted", () => blockPayload(block), 0];
+  for (const transaction of transactions.toReversed()) yield ["transaction.reverted", () => transactionPayload(transaction, rules), places.pop()];
 };
 
 /** The events of a change, always the same and in the same order. */
@@ -115,11 +111,10 @@ const eventsOf = (change: DerivedChange, rules: ChainRules): FollowEvent[] => {
   const { height, id } = full.block;
   const again = times === 0 ? "" : `.${times}`;
   const derived = kind === "applied" ? appliedEvents(change, rules) : revertedEvents(change, rules);
-  const takenBack = kind === "applied" ? [] : takenBackPlaces(change, rules);
   const events: FollowEvent[] = [];
-  for (const [event, make] of derived) {
-    const place = takenBack[events.length];
-    events.push(new ChainEvent(`${id}.${kind}.${events.length}${again}`, event, at, { height, id }, place === undefined ? undefined : `${id}.applied.${place}${again}`, make));
+  for (const [event, make, takesBack] of derived) {
+    const takenBack = takesBack === undefined ? undefined : `${id}.applied.${takesBack}${again}`;
+    events.push(new ChainEvent(`${id}.${kind}.${events.length}${again}`, event, at, { height, id }, takenBack, make));
   }
   return events;
 };

@@ -5,6 +5,9 @@ const secondNames = new Map([...canonicalNames].map(([second, canonical]) => [ca
 
 export const canonicalEvent = (name: string): string => canonicalNames.get(name) ?? name;
 
+/** Whether an event takes back what another has told. */
+export const isReversal = (event: string): boolean => event.endsWith(".reverted");
+
 /** A `*` at the end, alone or after a point. */
 export const isNamePattern = (name: string): boolean => name === "*" || name.endsWith(".*");
 

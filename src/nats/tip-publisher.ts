@@ -3,7 +3,7 @@ import type { NatsConnection } from "@nats-io/transport-node";
 import type { Logger } from "../../types/node-context.js";
 import { messageOf } from "../errors.js";
 import { parseChange } from "../replica/change-line.js";
-import { createNodeClient } from "../replica/node-client.js";
+import { createNodeClient } from "../replica/node/node-client.js";
 import { keepLink, type NatsOptions, requireFiles, streamOf } from "./connection.js";
 
 /** Carries the changes of a node into a stream of JetStream, for its replicas. */

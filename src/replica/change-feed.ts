@@ -3,8 +3,8 @@ import type { FollowingChain } from "../../types/followed-node.js";
 import type { Logger } from "../../types/node-context.js";
 import { pause } from "../async/pause.js";
 import { parseChange } from "./change-line.js";
-import { createFailureLog, type NodeClient } from "./node-client.js";
-import type { NodeWatch } from "./node-watch.js";
+import { createFailureLog, type NodeClient } from "./node/node-client.js";
+import type { NodeWatch } from "./node/node-watch.js";
 import type { TipSource } from "./tip-source.js";
 import type { ToldChanges } from "./told-changes.js";
 

@@ -26,7 +26,7 @@ export interface Timekeeper {
 /** Milliseconds after which the store is told: what a machine that fails may lose of `passed`, and a jump of its clock meanwhile costs. */
 const keepInterval = 30_000;
 /** Milliseconds by which what clients see may be off: clocks that are read one after the other never agree exactly. */
-const tolerance = 1_000;
+export const tolerance = 1_000;
 
 /**
  * The times at the start of a process. Neither clock is to be trusted over the end of the last one: the wall clock may have been set, and

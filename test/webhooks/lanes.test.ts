@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { createLimit } from "../../src/webhooks/deliver/concurrency.js";
-import { addWritten, createLanes, type Lane, lookAgain } from "../../src/webhooks/deliver/lanes.js";
+import { createLimit } from "../../src/webhooks/deliver/lanes/concurrency.js";
+import { addWritten, createLanes, type Lane, lookAgain } from "../../src/webhooks/deliver/lanes/lanes.js";
 import type { DeliveryRow, WebhookRow } from "../../types/webhook-store.js";
 import { webhookRow } from "./webhook-row.js";
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { createLimit, createPlacing } from "../../src/webhooks/deliver/concurrency.js";
-import { type Attempt, createLanes, type Lane, type Lanes, lookAgain, type Target } from "../../src/webhooks/deliver/lanes.js";
-import { nextOf } from "../../src/webhooks/deliver/next.js";
+import { createLimit, createPlacing } from "../../src/webhooks/deliver/lanes/concurrency.js";
+import { type Attempt, createLanes, type Lane, type Lanes, lookAgain, type Target } from "../../src/webhooks/deliver/lanes/lanes.js";
+import { nextOf } from "../../src/webhooks/deliver/lanes/next.js";
 import type { DeliveryRow, WebhookRow } from "../../types/webhook-store.js";
 import { useWebhookStore } from "./own-store.js";
 import { webhookRow } from "./webhook-row.js";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { webhookDefaults } from "../../src/webhooks/options.js";
-import { afterAttempt, attemptOf, endOf, isLongOver, nextHealth, nextStep, pauseAfter, pauseOf, type Place, readRetryAfter, restOf, type Result, waitBefore } from "../../src/webhooks/deliver/outcome.js";
+import { afterAttempt, attemptOf, endOf, isLongOver, nextHealth, nextStep, pauseAfter, pauseOf, type Step, readRetryAfter, restOf, type Result, waitBefore } from "../../src/webhooks/deliver/outcome.js";
 import type { DeliveryRow } from "../../types/webhook-store.js";
 
 const { schedule, jitter, disableAfter } = webhookDefaults;
@@ -97,7 +97,7 @@ describe("retry decisions where a target asks for pauses", () => {
   /** Has a delivery answered so until it is given up. Returns the times of its attempts. */
   const attemptsUntilDead = (answer: (attempt: number) => Result): number[] => {
     const times: number[] = [];
-    let [place, at]: [Place, number] = [{ failures: 0 }, 0];
+    let [place, at]: [Step, number] = [{ failures: 0 }, 0];
     for (;;) {
       times.push(at);
       const result = answer(times.length);

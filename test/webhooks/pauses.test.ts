@@ -157,10 +157,7 @@ describe("the pause of a target that answered 429, or 503 with Retry-After", () 
 
     it("are given up when the schedule's time has passed", async () => {
       await schedule(5, 30);
-      const { id } = hook();
-      askFor("10");
-      emit();
-      await stage.attempted(id, 1, 1);
+      const { id } = await pause("10");
       await retry(id, 1, 10 * second, [2, 3, 4]);
       expect(stage.engine.delivery(id, 1).state).to.equal("retrying");
       await retry(id, 1, 10 * second, [5]);
@@ -169,10 +166,7 @@ describe("the pause of a target that answered 429, or 503 with Retry-After", () 
 
     it("are made by the schedule where an attempt fails otherwise", async () => {
       await schedule(5, 300, 1_800);
-      const { id } = hook();
-      askFor("10");
-      emit();
-      await stage.attempted(id, 1, 1);
+      const { id } = await pause("10");
       await retry(id, 1, 10 * second, [2]);
       const step = stage.clock.now();
       await retry(id, 1, 10 * second, [3]);
@@ -185,10 +179,7 @@ describe("the pause of a target that answered 429, or 503 with Retry-After", () 
 
     it("have the whole schedule before them where a client has the delivery sent again, when the pause ends", async () => {
       await schedule(5, 30);
-      const { id } = hook();
-      askFor("10");
-      emit();
-      await stage.attempted(id, 1, 1);
+      const { id } = await pause("10");
       await retry(id, 1, 10 * second, [2, 3, 4]);
       const end = stage.clock.now() + 10 * second;
       expect(stage.engine.redeliver(id, 1)).to.include({ state: "retrying", dueAt: end });
@@ -229,10 +220,7 @@ describe("the pause of a target that answered 429, or 503 with Retry-After", () 
 
     it("wait for a second, then for longer, where it is over at once", async () => {
       await schedule(5, 300);
-      const { id } = hook();
-      askFor("0");
-      emit();
-      await stage.attempted(id, 1, 1);
+      const { id } = await pause("0");
       const begun = stage.clock.now();
       for (const [count, wait] of [[2, 1], [3, 1], [4, 2], [5, 4], [6, 1]] as const) {
         expect(stage.engine.delivery(id, 1).dueAt).to.equal(stage.clock.now() + wait * second);

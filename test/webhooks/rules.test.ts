@@ -5,7 +5,7 @@ import { Webhook as Verifier } from "standardwebhooks";
 import type { BlockData } from "../../types/events.js";
 import type { Webhook, WebhookDraft, WebhookSecret } from "../../types/webhooks.js";
 import { createChainRules } from "../../src/chain/rules.js";
-import { slowFrom, slowShare } from "../../src/webhooks/deliver/take.js";
+import { slowFrom, slowShare } from "../../src/webhooks/deliver/lanes/take.js";
 import { loadChain } from "../data/read.js";
 import { createReceiver, type Received, type Receiver } from "./receiver.js";
 import { createScriptedChain, type ScriptedChain } from "./scripted-chain.js";

@@ -1,6 +1,6 @@
 import { type FileHandle, open } from "node:fs/promises";
 import type { BlockData, BlockSource } from "../../../types/events.js";
-import { codeOf, HostError, messageOf } from "../program/host-error.js";
+import { cannotRead, HostError, messageOf } from "../program/host-error.js";
 import { createLineReader, type Line } from "./line-reader.js";
 
 /**
@@ -23,9 +23,6 @@ export interface ChainFile extends BlockSource {
 
 /** Bytes of lines after which an answer ends, however many blocks were asked for. */
 const batchBytes = 8 << 20;
-
-const unreadable = (path: string, error: unknown): HostError =>
-  new HostError(`${path} cannot be read: ${codeOf(error) === "ENOENT" ? "there is no such file" : messageOf(error)}.`, { cause: error });
 
 const isBlock = (value: unknown): value is BlockData =>
   typeof value === "object" &&
@@ -55,7 +52,7 @@ const openFile = async (path: string): Promise<{ file: FileHandle; size: number 
     if (stat.isFile()) return { file, size: stat.size };
     await file.close();
   } catch (error) {
-    throw unreadable(path, error);
+    throw cannotRead(path, error);
   }
   throw new HostError(`${path} is not a file.`);
 };

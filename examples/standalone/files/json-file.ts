@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { codeOf, HostError, messageOf } from "../program/host-error.js";
+import { cannotRead, HostError, messageOf } from "../program/host-error.js";
 
 /** The content of a JSON file. `isSecret`: no error shows any of it. @throws HostError that names the file */
 export const readJson = (path: string, { isSecret = false } = {}): unknown => {
@@ -7,7 +7,7 @@ export const readJson = (path: string, { isSecret = false } = {}): unknown => {
   try {
     text = readFileSync(path, "utf8");
   } catch (error) {
-    throw new HostError(`${path} cannot be read: ${codeOf(error) === "ENOENT" ? "there is no such file" : messageOf(error)}.`, { cause: error });
+    throw cannotRead(path, error);
   }
   try {
     return JSON.parse(text) as unknown;

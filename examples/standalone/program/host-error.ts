@@ -29,6 +29,10 @@ export const codeOf = (error: unknown): string | undefined => {
   return typeof code === "string" ? code : undefined;
 };
 
+/** For a file, or an option and its file, that cannot be read. */
+export const cannotRead = (path: string, error: unknown): HostError =>
+  new HostError(`${path} cannot be read: ${codeOf(error) === "ENOENT" ? "there is no such file" : messageOf(error)}.`, { cause: error });
+
 /** The file that a system error is about, if any. */
 export const pathOf = (error: unknown): string | undefined => {
   const path: unknown = error instanceof Error && "path" in error ? error.path : undefined;

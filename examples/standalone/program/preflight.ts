@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, readdirSync, readFileSync, statSync 
 import { createServer } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { networkNames } from "../command-line/option-table.js";
-import { codeOf, HostError, messageOf } from "./host-error.js";
+import { cannotRead, codeOf, HostError, messageOf } from "./host-error.js";
 import { readJson } from "../files/json-file.js";
 import type { HostOptions } from "../options.js";
 
@@ -27,15 +27,12 @@ const checkPort = async (options: HostOptions): Promise<void> => {
   await once(server, "close");
 };
 
-const unreadable = (path: string, error: unknown): HostError =>
-  new HostError(`${path} cannot be read: ${codeOf(error) === "ENOENT" ? "there is no such file" : messageOf(error)}.`, { cause: error });
-
 const checkReadable = (path: string): void => {
   if (/^https?:/.test(path)) return;
   try {
     accessSync(path, constants.R_OK);
   } catch (error) {
-    throw unreadable(path, error);
+    throw cannotRead(path, error);
   }
 };
 
@@ -45,7 +42,7 @@ const checkNatsFiles = ({ natsCreds, natsCa }: HostOptions): void => {
     try {
       if (file !== undefined) readFileSync(file);
     } catch (error) {
-      throw unreadable(`${option} ${file ?? ""}`, error);
+      throw cannotRead(`${option} ${file ?? ""}`, error);
     }
   }
 };

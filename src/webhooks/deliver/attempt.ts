@@ -7,13 +7,13 @@ import { logFailure } from "../log-failure.js";
 import type { Answer, OnOutcome, Sender } from "../send/http-sender.js";
 import type { NodeKey } from "../send/signature.js";
 import type { Timekeeper } from "../timekeeper.js";
-import { monotonic, type Placing } from "./concurrency.js";
-import { type Attempt, type Lanes, lookAgain, type UnderWay } from "./lanes.js";
+import { monotonic, type Placing } from "./lanes/concurrency.js";
+import { type Attempt, type Lanes, lookAgain, type UnderWay } from "./lanes/lanes.js";
 import { attemptOf, pauseAfter } from "./outcome.js";
 import type { Payloads } from "./payloads.js";
 import type { Ended, Records } from "./records.js";
 import { type Loaded, loadEvents, requestOf } from "./request.js";
-import { givePlaceBack, slowFrom, type TargetQueue } from "./take.js";
+import { givePlaceBack, slowFrom, type TargetQueue } from "./lanes/take.js";
 
 export interface AttemptsNeeds {
   payloads: Payloads;

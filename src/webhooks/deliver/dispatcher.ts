@@ -6,14 +6,14 @@ import type { Sender } from "../send/http-sender.js";
 import type { NodeKey } from "../send/signature.js";
 import type { After } from "../timekeeper.js";
 import { createAttempts } from "./attempt.js";
-import { createLimit, createPlacing, monotonic } from "./concurrency.js";
-import { createLanes, type Lane, type LaneRules, type Lanes, type Target, type Times, type UnderWay } from "./lanes.js";
-import { createNotices, type NoticesNeeds } from "./notices.js";
+import { createLimit, createPlacing, monotonic } from "./lanes/concurrency.js";
+import { createLanes, type Lane, type LaneRules, type Lanes, type Target, type Times, type UnderWay } from "./lanes/lanes.js";
+import { createNotices, type NoticesNeeds } from "./lanes/notices.js";
 import type { Payloads } from "./payloads.js";
 import type { RecordNeeds, RecordRules } from "./health.js";
 import { restOf } from "./outcome.js";
 import { createRecords, type Records } from "./records.js";
-import { createTake, createTargetQueue, slowShare } from "./take.js";
+import { createTake, createTargetQueue, slowShare } from "./lanes/take.js";
 
 export interface DispatcherRules extends LaneRules, RecordRules {
   concurrency: number;

@@ -1,6 +1,7 @@
 import type { DeliveryRow, Pause, Progress, WebhookRow } from "../../../types/webhook-store.js";
 import type { Attempt } from "../../../types/webhooks.js";
 import type { Answer } from "../send/http-sender.js";
+import { tolerance } from "../timekeeper.js";
 
 /** Decisions on what follows an attempt. All pure: times (in milliseconds) and randomness are passed in. */
 
@@ -27,9 +28,9 @@ export interface Result {
 }
 
 /** Where a delivery is in its schedule. */
-export type Place = Pick<DeliveryRow, "failures" | "stepSince">;
+export type Step = Pick<DeliveryRow, "failures" | "stepSince">;
 
-export type NextStep = { state: "delivered" } | { state: "dead" } | ({ state: "retrying"; dueAt: number } & Place);
+export type NextStep = { state: "delivered" } | { state: "dead" } | ({ state: "retrying"; dueAt: number } & Step);
 
 /** Status of a target that wants nothing more. */
 export const gone = 410;
@@ -100,9 +101,6 @@ const sincePause = (pause: Pause, { wall, monotonic }: Readings): number => (mon
 /** Milliseconds that are left of a pause, in another process, too. */
 export const restOf = (pause: Pause, now: Readings): number => Math.max(0, pause.length - sincePause(pause, now));
 
-/** Milliseconds by which what clients see may be off: clocks that are read one after the other never agree exactly. */
-const tolerance = 1_000;
-
 /** What the wall clock will show when a pause ends, the same for as long as it is not set; null if there is none. */
 export const endOf = (pause: Pause | undefined, now: Readings): number | null => {
   const rest = pause === undefined ? 0 : restOf(pause, now);
@@ -127,7 +125,7 @@ const shortestPause = second;
  * one that it is in has passed. Where it waits by the schedule, that has passed with each attempt. Where its target said when, it waits for nothing but the
  * pause, which the target has; if that is none, for as long again as the step has lasted, so that it is not sent without end.
  */
-export const nextStep = ({ ok, status, asked }: Result, { failures, stepSince, now, random }: Place & { now: number; random: number }, { schedule, jitter }: RetryRules): NextStep => {
+export const nextStep = ({ ok, status, asked }: Result, { failures, stepSince, now, random }: Step & { now: number; random: number }, { schedule, jitter }: RetryRules): NextStep => {
   if (ok) return { state: "delivered" };
   const rest = stepSince === undefined ? 0 : Math.max(0, stepSince + (schedule[failures - 1] ?? 0) - now);
   const steps = rest > 0 ? failures : failures + 1;

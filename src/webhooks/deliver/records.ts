@@ -4,7 +4,7 @@ import type { DeliveryRow, Pause, WebhookRow } from "../../../types/webhook-stor
 import type { Attempt } from "../../../types/webhooks.js";
 import { logFailure } from "../log-failure.js";
 import { createHealth, isOwnEvent, type Recorded, type RecordNeeds, type RecordRules, resultOf } from "./health.js";
-import type { Revisions } from "./lanes.js";
+import type { Revisions } from "./lanes/lanes.js";
 import { afterAttempt, gone, type Now, type Result } from "./outcome.js";
 import { batchKeyOf } from "./request.js";
 

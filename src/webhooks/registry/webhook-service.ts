@@ -7,7 +7,7 @@ import { type FullClock, readingsOf } from "../../clock.js";
 import { inputError, PorticoError } from "../../errors.js";
 import { cursorText, type Follow, parseCursors } from "../../follow/index.js";
 import { announce } from "../deliver/health.js";
-import { rewind } from "../deliver/rewind.js";
+import { rewind } from "../scan/rewind.js";
 import { endOf } from "../deliver/outcome.js";
 import { fromField, isNotReady, optionsOf, wantsChainEvents } from "../scan/locate.js";
 import { createToken, type NodeKey, publicKeyText, secretOf } from "../send/signature.js";

@@ -1,5 +1,5 @@
 import type { About, DeliveryRow, Recipient, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
-import { canonicalEvent, namesEvent } from "../../follow/event-names.js";
+import { canonicalEvent, isReversal, namesEvent } from "../../follow/event-names.js";
 import { keyOf } from "../deliver/request.js";
 import type { Timekeeper } from "../timekeeper.js";
 import { takenBackBy } from "./plan.js";
@@ -29,7 +29,12 @@ export interface TakenBack {
   superseded: number[];
 }
 
-export const openStates: readonly DeliveryRow["state"][] = ["pending", "retrying", "held"];
+const openStates = ["pending", "retrying", "held"] as const satisfies readonly DeliveryRow["state"][];
+
+const isOpen = ({ state }: DeliveryRow): boolean => openStates.some((open) => open === state);
+
+/** Deliveries of a webhook that are not settled. */
+export const countOpen = (store: Pick<WebhookStore, "countOf">, webhookId: number): number => openStates.reduce((sum, state) => sum + store.countOf(webhookId, state), 0);
 
 /** What is known of a webhook's deliveries about a block or transaction before it is reverted. */
 export interface Prior {
@@ -57,21 +62,21 @@ export const createEarlier = ({ store, time, mayBeAttempted, isUnderWay, overtak
   const rowsAbout = createRowsAbout(store);
 
   /** A block was reverted, or applied again: what was open about it is attempted no more. Returns whose deliveries that were. */
-  const takeBack = (about: About, blockId: string | undefined, webhookIds: ReadonlySet<number>, { changed, takenBack, superseded }: TakenBack): Set<number> => {
+  const takeBack = (about: About, blockId: string | undefined, isConcerned: (webhookId: number) => boolean, { changed, takenBack, superseded }: TakenBack): Set<number> => {
     const found = new Set<number>();
-    const isReversal = about.event.endsWith(".reverted");
+    const isTakenOff = isReversal(about.event);
     for (const { messageId, deliveries } of rowsAbout(about, blockId)) {
-      const own = deliveries.filter(({ webhookId }) => webhookIds.has(webhookId));
+      const own = deliveries.filter(({ webhookId }) => isConcerned(webhookId));
       if (own.length === 0) continue;
       store.supersede(messageId);
       for (const { webhookId, id } of own) {
         const row = store.delivery(webhookId, id);
-        if (row === undefined || !openStates.includes(row.state)) continue;
+        if (row === undefined || !isOpen(row)) continue;
         if (isUnderWay(row)) {
           overtake(row);
           continue;
         }
-        const state = isReversal && !mayBeAttempted(row) ? "dropped" : "superseded";
+        const state = isTakenOff && !mayBeAttempted(row) ? "dropped" : "superseded";
         if (state === "superseded") superseded.push(id);
         store.changeDelivery(row, { ...row, state, hold: null, dueAt: null, finishedAt: time.passed() });
         withdrawn.add(id);
@@ -87,10 +92,10 @@ export const createEarlier = ({ store, time, mayBeAttempted, isUnderWay, overtak
   const wasAttempted = (row: DeliveryRow): boolean => row.state !== "dropped" && (row.state !== "pending" || mayBeAttempted(row));
 
   /** What a receiver takes for applied after a delivery, if that is what it took for applied before it. */
-  const heardAfter = (row: DeliveryRow, isReversal: boolean, heard: Prior["heard"]): Prior["heard"] => {
-    if (!isReversal) return wasAttempted(row) ? { reverts: row.key } : heard;
+  const heardAfter = (row: DeliveryRow, isOfReversal: boolean, heard: Prior["heard"]): Prior["heard"] => {
+    if (!isOfReversal) return wasAttempted(row) ? { reverts: row.key } : heard;
     // Or it is on its way.
-    if (row.state === "delivered" || (openStates.includes(row.state) && !store.isSuperseded(row.messageId))) return undefined;
+    if (row.state === "delivered" || (isOpen(row) && !store.isSuperseded(row.messageId))) return undefined;
     // Superseded before it arrived, when the block or transaction was applied again.
     return heard ?? (row.reverts === undefined ? {} : { reverts: row.reverts });
   };
@@ -98,19 +103,19 @@ export const createEarlier = ({ store, time, mayBeAttempted, isUnderWay, overtak
   /** What was known before of some webhooks, by webhook. */
   const priorOf = (about: About, blockId: string | undefined, webhookIds: ReadonlySet<number>): Map<number, Prior> => {
     const rows = new Map<DeliveryRow, boolean>();
-    const collect = (messages: ReturnType<typeof rowsAbout>, isReversal: boolean, wanted: string): void => {
+    const collect = (messages: ReturnType<typeof rowsAbout>, isOfReversal: boolean, wanted: string): void => {
       for (const { webhookId, id } of messages.flatMap(({ deliveries }) => deliveries)) {
         // Of a webhook that was disabled since, what was under way then is no longer there: what is says too little.
         const row = webhookIds.has(webhookId) && id > store.forgottenUpTo(webhookId) ? store.delivery(webhookId, id) : undefined;
-        if (row !== undefined && canonicalEvent(row.event) === wanted) rows.set(row, isReversal);
+        if (row !== undefined && canonicalEvent(row.event) === wanted) rows.set(row, isOfReversal);
       }
     };
     const [{ event: applied } = about] = takenBackBy(about, blockId);
     collect(rowsAbout(about, blockId), false, applied);
     if (store.hasAbout(about.event)) collect(store.messagesAbout(about), true, about.event);
     const found = new Map<number, Prior>();
-    for (const [row, isReversal] of [...rows].sort(([one], [other]) => one.id - other.id)) {
-      found.set(row.webhookId, { heard: heardAfter(row, isReversal, found.get(row.webhookId)?.heard) });
+    for (const [row, isOfReversal] of [...rows].sort(([one], [other]) => one.id - other.id)) {
+      found.set(row.webhookId, { heard: heardAfter(row, isOfReversal, found.get(row.webhookId)?.heard) });
     }
     return found;
   };

@@ -1,6 +1,7 @@
 import type { About, PartOfGroup, Place, WebhookRow } from "../../../types/webhook-store.js";
 import { runSliced, type Sliced } from "../../async/time-slicing.js";
 import { cursorText, type FollowEvent, type Group } from "../../follow/index.js";
+import { isReversal } from "../../follow/event-names.js";
 import type { Undecided } from "../conditions/matching.js";
 import type { Register } from "../registry/register.js";
 
@@ -108,7 +109,7 @@ export const placeAfter = ({ group }: Pick<Plan, "group">): Place => ({ cursor: 
 export const placeWithin = ({ group }: Pick<Plan, "group">, taken: number, transactions: number): Place => ({ cursor: cursorText(group.after), part: { before: cursorText(group.before), taken, transactions } });
 
 /** It takes back what others brought: that must be written before. */
-const isReversal = ({ events }: Group): boolean => events.some(({ event }) => event.endsWith(".reverted"));
+const takesBack = ({ events }: Group): boolean => events.some(({ event }) => isReversal(event));
 
 /**
  * Plans the first groups: as many as are worth one transaction, for where each has an event or two, a transaction each would be most of the work. One that
@@ -120,7 +121,7 @@ export const planFirst = async (register: Register, groups: readonly Group[], pl
   let deliveries = 0;
   for (const group of groups) {
     const before = plans.at(-1);
-    if (before !== undefined && (deliveries >= enough || isReversal(before.group) || isReversal(group))) break;
+    if (before !== undefined && (deliveries >= enough || takesBack(before.group) || takesBack(group))) break;
     const [at, seen] = before === undefined ? [place, seenTransactions] : [placeAfter(before), undefined];
     const found = await runSliced(planOf(register, group, at, ids, seen), "cooperative");
     if (before !== undefined && found.undecided.size > 0) break;

@@ -1,11 +1,11 @@
 import { performance } from "node:perf_hooks";
 import type { About, DeliveryRow, Message, Place, Recipient, WebhookRow } from "../../../types/webhook-store.js";
 import { cursorText, type FollowEvent } from "../../follow/index.js";
-import { canonicalEvent } from "../../follow/event-names.js";
+import { canonicalEvent, isReversal } from "../../follow/event-names.js";
 import { keyOf } from "../deliver/request.js";
 import type { Register } from "../registry/register.js";
 import type { OnOutcome } from "../send/http-sender.js";
-import { createEarlier, createRowsAbout, type EarlierNeeds, openStates, type Prior, reversalOf, type TakenBack } from "./earlier.js";
+import { countOpen, createEarlier, createRowsAbout, type EarlierNeeds, type Prior, reversalOf, type TakenBack } from "./earlier.js";
 import type { Holding } from "./holding.js";
 import { placeAfter, placeWithin, type Plan, type PlannedEvent, sharesOf } from "./plan.js";
 
@@ -95,7 +95,6 @@ const messageOf = ({ group }: Plan, { event, about }: PlannedEvent): Message => 
 const createWritePiece = (needs: RecorderNeeds) => {
   const { store, window, holding } = needs;
   const { takeBack, priorOf } = createEarlier(needs);
-  const countUnsettled = (webhookId: number): number => openStates.reduce((sum, state) => sum + store.countOf(webhookId, state), 0);
 
   return ({ plan, planned, chunk }: Piece, writing: Writing, { webhooks, isCurrent, unsettled, reached }: Turn): void => {
     const { changed, full, written } = writing;
@@ -103,10 +102,10 @@ const createWritePiece = (needs: RecorderNeeds) => {
     const blockId = event.block?.id;
     const isChange = about !== undefined && about.event === event.event;
     // Before it is taken back: what was never attempted is not told apart afterwards.
-    const isReversal = isChange && event.event.endsWith(".reverted");
-    const prior = isReversal ? priorOf(about, blockId, chunk) : undefined;
+    const takesBack = isChange && isReversal(event.event);
+    const prior = takesBack ? priorOf(about, blockId, chunk) : undefined;
     // Not of a webhook that was set elsewhere since: it may find there that the chain is as it was told of.
-    const lost = isChange ? takeBack(about, blockId, new Set([...chunk].filter(isCurrent)), writing) : new Set<number>();
+    const lost = isChange ? takeBack(about, blockId, (webhookId) => chunk.has(webhookId) && isCurrent(webhookId), writing) : new Set<number>();
     if (event.block === null) for (const webhookId of holding.look(event, chunk)) changed.add(webhookId);
     // What was taken back, or held and dropped, leaves room.
     if (lost.size > 0 || event.block === null) unsettled.clear();
@@ -122,9 +121,9 @@ const createWritePiece = (needs: RecorderNeeds) => {
       if (!chunk.has(webhookId)) continue;
       const webhook = webhooks.get(webhookId);
       if (webhook === undefined || full.has(webhookId) || !isCurrent(webhookId)) continue;
-      const reversal = isReversal ? reversalOf(webhook, about, priorTo(webhookId), { isUnseen, takesBack: event.takesBack }) : {};
+      const reversal = takesBack ? reversalOf(webhook, about, priorTo(webhookId), { isUnseen, takesBack: event.takesBack }) : {};
       if (reversal === undefined) continue;
-      const open = unsettled.get(webhookId) ?? countUnsettled(webhookId);
+      const open = unsettled.get(webhookId) ?? countOpen(store, webhookId);
       unsettled.set(webhookId, open);
       if (open >= window) {
         full.set(webhookId, index === 0 ? plan.place : placeWithin(plan, index, transactions - (event.event === "transaction.applied" ? 1 : 0)));

@@ -58,14 +58,15 @@ interface Life {
 
 const isReverted = ({ change }: Group): boolean => change?.kind === "reverted";
 
-/** Whether the chain has lost what stands at a place. */
-const isLost = async (follow: Follow, { cursor }: Place, { options }: Seat): Promise<boolean> => {
+/** The reversal of a cursor's block, if the chain has lost that. */
+const reversalOf = async (follow: Follow, cursor: string, { options }: Seat): Promise<Group[]> => {
   const { groups } = await follow.after(await follow.locate(cursor), { ...options, hostEvents: false, limit: 1 });
-  return groups.some(isReverted);
+  return groups.filter(isReverted);
 };
 
 /** The groups that come next, and whether there are more. */
-const read = async (follow: Follow, { place, options, until, role }: Seat): Promise<{ groups: readonly Group[]; atEnd: boolean; place: Place; seenTransactions: number | undefined }> => {
+const read = async (follow: Follow, seat: Seat): Promise<{ groups: readonly Group[]; atEnd: boolean; place: Place; seenTransactions: number | undefined }> => {
+  const { place, options, until, role } = seat;
   const { part, cursor } = place;
   if (part !== undefined) {
     const [group] = (await follow.after(await follow.locate(part.before), { ...options, limit: 1 })).groups;
@@ -74,8 +75,8 @@ const read = async (follow: Follow, { place, options, until, role }: Seat): Prom
     }
   }
   if (role === "told") {
-    const { groups } = await follow.after(await follow.locate(cursor), { ...options, limit: 1 });
-    return groups.some(isReverted) ? { groups, atEnd: false, place: { cursor }, seenTransactions: part?.transactions } : { groups: [], atEnd: true, place, seenTransactions: undefined };
+    const groups = await reversalOf(follow, cursor, seat);
+    return { groups, atEnd: groups.length === 0, place: groups.length === 0 ? place : { cursor }, seenTransactions: part?.transactions };
   }
   const { groups, atEnd } = await follow.after(await follow.locate(cursor), options);
   const wanted = until === undefined ? groups : groups.filter(({ change }) => change?.kind === "applied" && change.full.block.height <= until);
@@ -224,7 +225,7 @@ const createRound = (needs: ScannerNeeds, places: Places, { isRunning, failed }:
   const step = async (seat: Seat): Promise<void> => {
     const { groups, atEnd, place, seenTransactions } = await read(follow, seat);
     // After the reading: what is on the chain now was on it then.
-    if (seat.told !== undefined && (await isLost(follow, seat.told, seat))) return places.takeBack(seat);
+    if (seat.told !== undefined && (await reversalOf(follow, seat.told.cursor, seat)).length > 0) return places.takeBack(seat);
     // Of the group that was taken in part, the rest is not on the chain any more.
     if (seat.place.part !== undefined && place.part === undefined) for (const id of seat.ids) places.move(seat, id, place);
     let at = place;

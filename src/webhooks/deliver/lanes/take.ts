@@ -1,5 +1,5 @@
-import type { Clock } from "../../../types/node-context.js";
-import type { WebhookStore } from "../../../types/webhook-store.js";
+import type { Clock } from "../../../../types/node-context.js";
+import type { WebhookStore } from "../../../../types/webhook-store.js";
 import { isFree, type Limit, monotonic, type Placing } from "./concurrency.js";
 import type { Attempt, LaneRules, Next, Origin, Revisions, Target, Times, UnderWay } from "./lanes.js";
 import { nextOf } from "./next.js";

@@ -1,4 +1,4 @@
-import { withoutTrailing } from "../text/trim-end.js";
+import { withoutTrailing } from "../../text/trim-end.js";
 
 /** What a path may have between a node's interface and a route: the version, and the form of amounts. */
 const belowInterface = new Set(["v1", "v2", "strings", "numbers"]);

@@ -1,11 +1,11 @@
-import type { BlockData, BlockSource } from "../../types/events.js";
-import type { Logger } from "../../types/node-context.js";
-import { pause } from "../async/pause.js";
-import { parseChange } from "./change-line.js";
+import type { BlockData, BlockSource } from "../../../types/events.js";
+import type { Logger } from "../../../types/node-context.js";
+import { pause } from "../../async/pause.js";
+import { parseChange } from "../change-line.js";
 import { createFailureLog, type NodeClient, NodeRefusal } from "./node-client.js";
 import type { NodeWatch } from "./node-watch.js";
-import type { ReplicaLake } from "./replica-lake.js";
-import type { ToldChanges } from "./told-changes.js";
+import type { ReplicaLake } from "../replica-lake.js";
+import type { ToldChanges } from "../told-changes.js";
 
 export interface NodeBlocksNeeds {
   client: NodeClient;

@@ -1,6 +1,6 @@
-import type { DeliveryRow, WebhookStore } from "../../../types/webhook-store.js";
-import type { Register } from "../registry/register.js";
-import type { Timekeeper } from "../timekeeper.js";
+import type { DeliveryRow, WebhookStore } from "../../../../types/webhook-store.js";
+import type { Register } from "../../registry/register.js";
+import type { Timekeeper } from "../../timekeeper.js";
 import { addWritten, type Lane, type Lanes, lookAgain, type Revisions, type Target, type Times } from "./lanes.js";
 import type { TargetQueue } from "./take.js";
 

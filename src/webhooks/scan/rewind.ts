@@ -1,4 +1,5 @@
 import type { DeliveryRow, Message, Place, Progress, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
+import { isReversal } from "../../follow/event-names.js";
 
 /** Where a webhook that is disabled goes on once it is enabled: before what it was not told, without losing sight of what it was told beyond that. */
 
@@ -10,7 +11,7 @@ interface Open {
   message: Message;
 }
 
-const isReversal = ({ message: { event } }: Open): boolean => event?.endsWith(".reverted") === true;
+const takesBack = ({ row }: Open): boolean => isReversal(row.event);
 
 /** Whether a webhook has been told, or is to be, of something that was applied after a delivery. */
 const tellsOfMore = (store: WebhookStore, { webhookId, id }: DeliveryRow): boolean => {
@@ -18,7 +19,7 @@ const tellsOfMore = (store: WebhookStore, { webhookId, id }: DeliveryRow): boole
     const next = Math.min(...(["delivered", "dead", "pending", "retrying"] as const).flatMap((state) => store.deliveryIds(webhookId, state, last, 1)));
     const row = next === Infinity ? undefined : store.delivery(webhookId, next);
     if (row === undefined) return false;
-    if (!row.event.endsWith(".reverted")) return true;
+    if (!isReversal(row.event)) return true;
     last = next;
   }
 };
@@ -35,7 +36,7 @@ const placeAt = (message: Message, by: 0 | 1 = 0): Place => {
 
 /** Where a webhook goes on beside what it had been told before its cursor went back the last time: what is reverted is of that, the rest is what it is told again. */
 const placeAgain = (open: readonly Open[], { cursor, part, told }: Progress): Opening => {
-  const [reversal, again] = [open.find(isReversal), open.find((one) => !isReversal(one))];
+  const [reversal, again] = [open.find(takesBack), open.find((one) => !takesBack(one))];
   return { told: reversal === undefined ? told : placeAt(reversal.message), ...(again === undefined ? { cursor, part } : placeAt(again.message)) };
 };
 
@@ -43,7 +44,7 @@ const placeAgain = (open: readonly Open[], { cursor, part, told }: Progress): Op
 const placeInStrictOrder = (open: readonly [Open, ...Open[]], isUnderWay: (row: DeliveryRow) => boolean): Opening => {
   const [first] = open;
   const last = open.findLast(({ row }) => row.attemptCount > 0 || isUnderWay(row)) ?? first;
-  const isElsewhere = !isReversal(first) && last.message.before !== first.message.before;
+  const isElsewhere = !takesBack(first) && last.message.before !== first.message.before;
   return { ...placeAt(first.message), ...(isElsewhere && { told: placeAt(last.message, 1) }) };
 };
 
@@ -54,7 +55,7 @@ const placeBefore = (store: WebhookStore, order: WebhookRow["order"], open: read
   if (first === undefined || cursor === undefined) return { cursor, part, told };
   if (told !== undefined) return placeAgain(open, progress);
   if (order === "strict") return placeInStrictOrder([first, ...others], isUnderWay);
-  if (isReversal(first) && !tellsOfMore(store, first.row)) return placeAt(first.message);
+  if (takesBack(first) && !tellsOfMore(store, first.row)) return placeAt(first.message);
   return { ...placeAt(first.message), told: { cursor, part } };
 };
 

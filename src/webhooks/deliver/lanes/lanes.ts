@@ -1,4 +1,4 @@
-import type { DeliveryRow, WebhookRow } from "../../../types/webhook-store.js";
+import type { DeliveryRow, WebhookRow } from "../../../../types/webhook-store.js";
 import { createLimit, type Limit, type Place } from "./concurrency.js";
 
 /**

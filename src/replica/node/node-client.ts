@@ -1,7 +1,7 @@
 import { Agent, type Dispatcher } from "undici";
-import type { Logger } from "../../types/node-context.js";
-import { linesIn } from "../async/lines.js";
-import { messageOf } from "../errors.js";
+import type { Logger } from "../../../types/node-context.js";
+import { linesIn } from "../../async/lines.js";
+import { messageOf } from "../../errors.js";
 import { interfaceUrl } from "./node-url.js";
 
 /** An answer of the node other than 2xx. */

@@ -1,4 +1,4 @@
-import type { DeliveryRow, WebhookStore } from "../../../types/webhook-store.js";
+import type { DeliveryRow, WebhookStore } from "../../../../types/webhook-store.js";
 import { firstSize, type Lane, type LaneRules, type Next, type Target, type Times } from "./lanes.js";
 
 /** What a target is to be sent next. */
