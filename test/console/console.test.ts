@@ -274,6 +274,8 @@ describe("the console, in Chromium", function () {
       await page.waitForSelector("text=Its target is sent to again.");
       await page.waitForSelector("td >> text=delivered");
       expect(await page.locator("button:text-is('End the pause')").count()).to.equal(0);
+      // With each block, the page asks for what it shows: what is gone by then would be 404.
+      await page.close();
       await asOperator(`/webhooks/${id}`, "DELETE");
     } finally {
       busy.close();
