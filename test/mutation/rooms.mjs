@@ -22,7 +22,7 @@ export const rooms = {
   },
   retries: {
     what: "what a delivery's outcome means, and when it is tried again",
-    mutate: ["src/webhooks/deliver/{outcome,lanes,next}.ts"],
+    mutate: ["src/webhooks/deliver/{outcome,lanes/lanes,lanes/next}.ts"],
     tests: ["test/webhooks/{outcome,lanes,next}.test.ts"],
   },
   history: {
