@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { sizes } from "../chain/sizes.js";
 import { type Goal, isFarOff, type Row } from "../table/row.js";
-import { againIfFarOff } from "./again.js";
+import { againIfFarOff, isMeasured } from "./again.js";
 import type { Run } from "./measure.js";
 
 const row = (what: string, ratio: number, goal?: Goal): Row => ({ group: "hot", what, figure: ratio, unit: "req/s", against: "bare Koa", peer: 1, ratio, ...(goal === undefined ? {} : { goal }) });
@@ -15,27 +15,29 @@ describe("what is far off its goal", () => {
   });
 
   /** Runs a measure whose results are given, and returns what counts in the end, and with how many rounds it was measured. */
-  const measured = async (...results: Row[][]): Promise<{ rows: Row[]; rounds: number[] }> => {
+  const measured = async (...results: Row[][]): Promise<{ rows: Row[]; rounds: number[]; asked: boolean[][] }> => {
     const rounds: number[] = [];
+    const asked: boolean[][] = [];
     const run: Run = { size: sizes["10k"], sizes: [sizes["10k"]], quick: true, rounds: 3, slice: 300, row: "", soak: 1, say: () => undefined };
-    const rows = await againIfFarOff((asked) => {
-      rounds.push(asked.rounds);
+    const rows = await againIfFarOff((one) => {
+      rounds.push(one.rounds);
+      asked.push(["blocks", "votes"].map((what) => isMeasured(one, "hot", what)));
       return Promise.resolve(results[rounds.length - 1] ?? []);
     })(run);
-    return { rows, rounds };
+    return { rows, rounds, asked };
   };
 
   const goal = { atLeast: 0.85 };
 
   it("is measured once where nothing is", async () => {
     const rows = [row("blocks", 0.7, goal), row("votes", 0.1)];
-    expect(await measured(rows)).to.deep.equal({ rows, rounds: [3] });
+    expect(await measured(rows)).to.deep.equal({ rows, rounds: [3], asked: [[true, true]] });
   });
 
   it("is measured again, for longer, and only of that the second result counts", async () => {
     const first = [row("blocks", 0.5, goal), row("votes", 0.9, goal)];
     const again = [row("blocks", 1.1, goal), row("votes", 0.4, goal)];
-    expect(await measured(first, again)).to.deep.equal({ rows: [again[0], first[1]], rounds: [3, 6] });
+    expect(await measured(first, again)).to.deep.equal({ rows: [again[0], first[1]], rounds: [3, 6], asked: [[true, true], [true, false]] });
   });
 
   it("stays far off where it is so again", async () => {

@@ -1,5 +1,6 @@
 import { walletAddress } from "../questions/parties.js";
 import type { Row } from "../table/row.js";
+import { isMeasured } from "./again.js";
 import { contest, type Contestant, ratioOf, type Score } from "./contest.js";
 import type { Measure, Run } from "./measure.js";
 import { bodyAt, headersAt, openPeer, openPortico, type PorticoServer } from "./servers.js";
@@ -18,7 +19,10 @@ export const hotPaths: Readonly<Record<string, string>> = {
 /** Replies that depend on the time are made anew for every request. */
 const neverKept = ["node/status"];
 
-const pathsFor = ({ quick }: Run): [what: string, path: string][] => Object.entries(hotPaths).filter(([what]) => !quick || !neverKept.includes(what));
+const groups = { listener: "hot", middleware: "hot, in a host's Koa app" } as const;
+
+const pathsFor = (run: Run, group: string): [what: string, path: string][] =>
+  Object.entries(hotPaths).filter(([what]) => (!run.quick || !neverKept.includes(what)) && isMeasured(run, group, what));
 
 const withoutQuery = (path: string): string => path.split("?", 1)[0] ?? path;
 
@@ -27,7 +31,7 @@ const connections = 16;
 type Peers = Record<"koa" | "node", Contestant>;
 
 const rowOf = (what: string, figures: Record<"portico" | "peer", Score>, peer: keyof Peers, run: Run): Row => ({
-  group: "hot",
+  group: groups.listener,
   what,
   figure: figures.portico.perSecond,
   unit: "req/s",
@@ -39,8 +43,8 @@ const rowOf = (what: string, figures: Record<"portico" | "peer", Score>, peer: k
 /** On a listener of its own. */
 const measureListener = async (portico: PorticoServer, { koa, node }: Peers, run: Run): Promise<Row[]> => {
   const rows: Row[] = [];
-  for (const [what, path] of pathsFor(run)) {
-    run.say(`hot: ${what}`);
+  for (const [what, path] of pathsFor(run, groups.listener)) {
+    run.say(`${groups.listener}: ${what}`);
     const scores = await contest({ portico, koa, node }, run, { connections, requestsOf: () => [path] });
     rows.push(
       { ...rowOf(what, { portico: scores.portico, peer: scores.koa }, "koa", run), goal: { atLeast: 0.85 } },
@@ -57,10 +61,10 @@ const measureListener = async (portico: PorticoServer, { koa, node }: Peers, run
 const measureMiddleware = async (portico: PorticoServer, { koa, same }: Record<"koa" | "same", Contestant>, run: Run): Promise<Row[]> => {
   const mounted = { port: await portico.process.ask("mount", undefined), usage: portico.usage };
   const rows: Row[] = [];
-  for (const [what, path] of pathsFor(run)) {
-    run.say(`hot, in a host's Koa app: ${what}`);
+  for (const [what, path] of pathsFor(run, groups.middleware)) {
+    run.say(`${groups.middleware}: ${what}`);
     const scores = await contest({ mounted, koa, same }, run, { connections, requestsOf: () => [path] });
-    const row = { ...rowOf(what, { portico: scores.mounted, peer: scores.koa }, "koa", run), group: "hot, in a host's Koa app" };
+    const row = { ...rowOf(what, { portico: scores.mounted, peer: scores.koa }, "koa", run), group: groups.middleware };
     rows.push(
       { ...row, goal: { atLeast: 0.85 } },
       { ...row, against: "Koa, same headers", peer: scores.same.perSecond, ...ratioOf(scores.mounted, scores.same, run), goal: { atLeast: 0.85 } },

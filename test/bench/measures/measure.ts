@@ -9,6 +9,8 @@ export interface Run {
   readonly sizes: readonly ChainSize[];
   /** Short, and by processor time, as others may be using the machine. */
   readonly quick: boolean;
+  /** What is measured a second time, as GROUP: WHAT; a part that takes little time may measure all. */
+  readonly again?: ReadonlySet<string>;
   /** Steps of a part that have this in their names; all have "". */
   readonly row: string;
   /** How often each thing is measured, all in turn; medians count. */
