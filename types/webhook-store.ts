@@ -58,8 +58,11 @@ export interface Progress {
   part?: PartOfGroup | undefined;
   /** Where it is to begin, as long as there is no cursor: as clients write it, or so many blocks below the tip. */
   from?: string | { below: number } | undefined;
-  /** How far it had been told when its cursor went back, until that is there again: what the chain loses of it meanwhile is reverted. */
-  told?: Place | undefined;
+  /**
+   * How far it had been told when its cursor went back, until that is there again: what the chain loses of it meanwhile is reverted. Several places, where
+   * it had been told of several branches. Of an earlier version: one.
+   */
+  told?: readonly Place[] | Place | undefined;
   replays?: Replay[] | undefined;
   /** Changes where the cursor is set from outside: whoever reads from it begins anew. */
   epoch?: number | undefined;
@@ -114,6 +117,8 @@ export interface DeliveryRow {
   last?: boolean | undefined;
   /** Of a reversal: the `webhook-id` of what it takes back. */
   reverts?: string | undefined;
+  /** Set while it waits for its first attempt, where its receiver may have been told of it nevertheless: before its webhook was disabled, or before it was reverted. */
+  again?: true | undefined;
   /** Deliveries that went out in one request, and were not delivered, have the same. */
   batch?: string | undefined;
   /** How many steps of its schedule have begun: with each failed attempt one, but where its target asks for pauses. */
@@ -125,7 +130,7 @@ export interface DeliveryRow {
 }
 
 /** A delivery to be written with a message. */
-export interface Recipient extends Pick<DeliveryRow, "webhookId" | "event" | "key" | "last" | "reverts"> {
+export interface Recipient extends Pick<DeliveryRow, "webhookId" | "event" | "key" | "last" | "reverts" | "again"> {
   /** Initial state: queued for its first attempt, to be made at once outside the queue, or held. */
   begin: { state: "pending" } | { state: "ping" } | { state: "held"; releaseHeight: number; blockHeight: number };
 }
@@ -239,9 +244,9 @@ export interface WebhookStore {
   lastMessage(): number;
   /** The messages about this, each with the deliveries that it was written with. Some or, for a while, all of these may be gone. */
   messagesAbout(about: About): { messageId: number; deliveries: { webhookId: number; id: number }[] }[];
-  /** Marks a message as superseded, for as long as it is kept. */
-  supersede(messageId: number): void;
-  isSuperseded(messageId: number): boolean;
+  /** Marks a message as superseded, for as long as it is kept: for some of the webhooks that share it, or for all. */
+  supersede(messageId: number, webhookIds?: readonly number[]): void;
+  isSuperseded(messageId: number, webhookId: number): boolean;
   /** Whether there may be messages about anything to which this happened. */
   hasAbout(event: About["event"]): boolean;
   delivery(webhookId: number, id: number): DeliveryRow | undefined;

@@ -1,4 +1,4 @@
-import type { BlockData } from "../../types/events.js";
+import type { BlockData, TransactionData } from "../../types/events.js";
 import { activeDelegates, blockData, genesis, randomFrom, transferData } from "../follow/schedule.js";
 
 /** One step of a host's chain: a block on its tip, or the last one taken off. */
@@ -39,6 +39,14 @@ export class ForkingChain {
     const label = `${this.name} ${tip.id.slice(0, 8)} ${this.made++}`;
     const person = (): number => Math.floor(this.random() * 3);
     const transactions = Array.from({ length: person() }, (_, i) => transferData(`${label} ${i}`, Math.floor(this.random() * 100), person(), person()));
+    if (this.random() < 0.4) transactions.push(...this.waiting().filter(() => this.random() < 0.6));
     return { applied: blockData(label, tip.height + 1, tip.id, transactions) };
+  }
+
+  /** Transactions of blocks that it left, which are in no block now: as a pool has them. A few. */
+  private waiting(): TransactionData[] {
+    const idsIn = new Set(this.blocks.flatMap(({ transactions = [] }) => transactions.map(({ id }) => id)));
+    const left = this.left.slice(-12).flatMap(({ transactions = [] }) => transactions);
+    return [...new Map(left.map((one) => [one.id, one])).values()].filter(({ id }) => !idsIn.has(id)).slice(0, 5);
   }
 }

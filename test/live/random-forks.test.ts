@@ -68,10 +68,12 @@ interface Target {
   readonly confirmations: number;
   readonly listener: Listener;
   id: number;
+  /** Whether it has said that it wants nothing more. */
+  isTired: boolean;
 }
 
 const targetsOfAll = (): Target[] =>
-  ([["first", 0], ["strict", 0], ["strict", activeDelegates]] as const).map(([order, confirmations]) => ({ path: `/${order}-${confirmations}`, order, confirmations, listener: new Listener(), id: 0 }));
+  ([["first", 0], ["strict", 0], ["strict", activeDelegates]] as const).map(([order, confirmations]) => ({ path: `/${order}-${confirmations}`, order, confirmations, listener: new Listener(), id: 0, isTired: false }));
 
 interface Setting {
   host: Host;
@@ -104,10 +106,10 @@ const begin = async (receiver: Receiver, seed: number): Promise<Setting> => {
     const target = targets.find((one) => one.path === path);
     const isFirst = target?.listener.hear(String(headers["webhook-id"]), body);
     const chance = luck();
-    const fails = chance < 0.1;
+    const fails = chance < 0.2;
     if (!fails) target?.listener.take(body, target.order === "strict");
-    const tired = tires.may && isFirst === true && chance < 0.01;
-    if (tired) target?.listener.expectLapse();
+    const tired = target !== undefined && tires.may && isFirst === true && chance < 0.02;
+    if (tired) target.isTired = true;
     response.writeHead(tired ? 410 : fails ? 500 : 204).end();
     bell.ring();
   };
@@ -123,23 +125,44 @@ const begin = async (receiver: Receiver, seed: number): Promise<Setting> => {
 };
 
 /** Disables a webhook, or enables one that a client or its target had disabled. */
-const turn = async (api: string, { id, listener }: Target, enabled: boolean): Promise<void> => {
-  if (!enabled) listener.expectLapse();
+const turn = async (api: string, target: Target, enabled: boolean): Promise<void> => {
+  const { id, listener } = target;
+  // What arrives until it is disabled is forgotten, too.
+  const isOff = async (): Promise<boolean> => !(await ask<{ data: { enabled: boolean } }>(api, `/webhooks/${id}`)).data.enabled;
+  if (enabled && (target.isTired || (await isOff()))) listener.expectLapse();
+  target.isTired = false;
   await ask(api, `/webhooks/${id}`, { enabled }, "PATCH");
+  if (!enabled) listener.expectLapse();
+};
+
+/** A client asks for something of the past again: one of the last deliveries, or some blocks. */
+const sendAgain = async ({ api, chain }: Host, { id }: Target, random: () => number): Promise<void> => {
+  const one = <T>(list: readonly T[]): T | undefined => list[Math.floor(random() * list.length)];
+  if (random() < 0.5) {
+    const from = 1 + Math.floor(random() * chain.blocks.length);
+    // Refused where the webhook is disabled, or the node is not there yet.
+    await ask(api, `/webhooks/${id}/replay`, { from, to: Math.min(chain.blocks.length, from + 3) });
+    return;
+  }
+  const delivery = one((await ask<{ data: { id: number }[] }>(api, `/webhooks/${id}/deliveries?limit=20`)).data);
+  // Refused where the chain has taken back what it tells of.
+  if (delivery !== undefined) await ask(api, `/webhooks/${id}/deliveries/${delivery.id}/redeliver`, {});
 };
 
 const move = async ({ host, streams, steppers, targets, random }: Setting): Promise<void> => {
   const choice = random();
-  if (choice < 0.55) {
+  if (choice < 0.5) {
     for (let steps = 1 + Math.floor(random() * 3); steps > 0; steps--) host.move();
     if (random() < 0.5) await host.plugin.settled();
-  } else if (choice < 0.65) {
+  } else if (choice < 0.72) {
     const target = targets[Math.floor(random() * targets.length)];
-    if (target !== undefined) await turn(host.api, target, random() < 0.5);
-  } else if (choice < 0.66) {
+    if (target === undefined) return;
+    if (random() < 0.8) await turn(host.api, target, random() < 0.5);
+    else await sendAgain(host, target, random);
+  } else if (choice < 0.73) {
     await host.plugin.stop();
     await host.begin();
-  } else if (choice < 0.8) {
+  } else if (choice < 0.84) {
     await steppers[Math.floor(random() * steppers.length)]?.step(1 + Math.floor(random() * 4));
   } else {
     const stream = streams[Math.floor(random() * streams.length)];

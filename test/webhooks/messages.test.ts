@@ -21,7 +21,7 @@ interface Kept {
   message: Message;
   written: { webhookId: number; id: number }[];
   left: Set<number>;
-  isSuperseded: boolean;
+  supersededFor: Set<number>;
 }
 
 const idOf = (kind: string, n: number): string => Buffer.from(`${kind} ${n}`.padEnd(32, ".")).toString("hex");
@@ -105,7 +105,7 @@ const createModel = (store: WebhookStore, kept: Kept[], last: { message: number;
       expect(store.messagesAbout(about), JSON.stringify(about)).to.deep.equal(those.map(({ id, written }) => ({ messageId: id, deliveries: written })));
       if (those.length > 0) expect(store.hasAbout(about.event)).to.equal(true);
     }
-    for (const { id, isSuperseded } of there) expect(store.isSuperseded(id)).to.equal(isSuperseded);
+    for (const { id, written, supersededFor } of there) for (const { webhookId } of written) expect(store.isSuperseded(id, webhookId), `${id} ${webhookId}`).to.equal(supersededFor.has(webhookId));
   };
 
   const drop = (webhookId: number, id: number): void => {
@@ -117,7 +117,7 @@ const createModel = (store: WebhookStore, kept: Kept[], last: { message: number;
     const id = store.lastMessage();
     if (id % 3 === 0 && one.message.about !== undefined) expect(store.messagesAbout(one.message.about).at(-1)?.messageId).to.equal(id);
     if (id % 5 === 0) expect(store.message(id)).to.deep.equal(one.message);
-    return { id, message: one.message, written: one.webhookIds.map((webhookId, index) => ({ webhookId, id: ids[index] ?? 0 })), left: new Set(ids), isSuperseded: false };
+    return { id, message: one.message, written: one.webhookIds.map((webhookId, index) => ({ webhookId, id: ids[index] ?? 0 })), left: new Set(ids), supersededFor: new Set() };
   };
 
   const append = ({ all, times, fails }: Extract<Step, { kind: "append" }>): void => {
@@ -165,8 +165,10 @@ const createModel = (store: WebhookStore, kept: Kept[], last: { message: number;
         const about = kept.filter(({ message: one, left }) => one.about !== undefined && left.size > 0);
         const one = about[step.pick % about.length];
         if (one === undefined) return;
-        store.transaction(() => store.supersede(one.id));
-        one.isSuperseded = true;
+        const all = one.written.map(({ webhookId }) => webhookId);
+        const some = step.pick % 2 === 0 ? all : all.slice(0, 1);
+        store.transaction(() => (some === all ? store.supersede(one.id) : store.supersede(one.id, some)));
+        for (const webhookId of some) one.supersededFor.add(webhookId);
       }
     }
   };
@@ -208,7 +210,7 @@ const writeLayout6 = async (path: string, all: readonly Given[], digestOf: (id: 
       put("states", [delivery.webhookId, "pending", delivery.id], true);
       for (const name of [`references ${id}`, ...["pending", "any"].flatMap((listed) => [`in-state ${delivery.webhookId} ${listed}`, `in-bucket ${delivery.webhookId} ${listed} ${"0".repeat(14)}`])]) add(name);
     }
-    return { id, message: one, written, left: new Set(written.map((delivery) => delivery.id)), isSuperseded: false };
+    return { id, message: one, written, left: new Set(written.map((delivery) => delivery.id)), supersededFor: new Set() };
   });
   for (const [name, value] of counted) put("counters", name, value);
   for (const [name, value] of Object.entries({ schema: 6, instance: "0123456789ab", "last-message": all.length, "last-delivery": lastDelivery })) put("counters", name, value);

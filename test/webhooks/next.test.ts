@@ -223,13 +223,24 @@ describe("what a target is sent next", () => {
     retry(1, 1, 30_000);
     retry(1, 2, 9_000);
     expect(next()).to.equal(undefined);
-    retry(1, 1, 9_500);
     const lane = lanes.find(1) ?? expect.fail();
-    lane.nextDue = 0;
+    expect(lane.nextDue).to.equal(30_000);
+    for (const dueAt of [9_500, 8_000]) {
+      retry(1, 1, dueAt);
+      lane.nextDue = 0;
+      expect(next()).to.equal("retry 1: 1");
+    }
+  });
+
+  it("is no retry in strict order before the first attempt of an earlier event: a client may have asked for one that was never attempted", () => {
+    const lane = addWebhook({ order: "strict" });
+    append([1]);
+    append([1]);
+    retry(1, 2, 9_000);
+    expect(next()).to.equal("first 1: 1");
+    take(lane, [1], false);
+    lane.open.count = 1;
     expect(next()).to.equal(undefined);
-    retry(1, 1, 8_000);
-    lane.nextDue = 0;
-    expect(next()).to.equal("retry 1: 1");
   });
 
   it("is a batch that is as large as a window allows, which cannot become larger", () => {

@@ -441,16 +441,18 @@ describe("the webhook store", function () {
     const ids = store.transaction(() => store.append({ at: 1, json: "{}", about }, recipients)).map(({ id }) => id);
     const of = (other: object) => ({ ...about, ...other });
     for (const unlike of [of({ id: "x" }), of({ event: "block.reverted" })]) expect(store.messagesAbout(unlike)).to.deep.equal([]);
-    expect([store.hasAbout("block.applied"), store.hasAbout("block.reverted"), store.isSuperseded(1)]).to.deep.equal([true, false, false]);
+    expect([store.hasAbout("block.applied"), store.hasAbout("block.reverted"), store.isSuperseded(1, 1)]).to.deep.equal([true, false, false]);
     expect(store.messagesAbout(about)).to.deep.equal([{ messageId: 1, deliveries: recipients.map(({ webhookId }, index) => ({ webhookId, id: ids[index] })) }]);
-    store.transaction(() => store.supersede(1));
-    store.transaction(() => store.supersede(1));
-    expect(store.isSuperseded(1)).to.equal(true);
+    const superseded = (): boolean[] => [1, 2].map((webhookId) => store.isSuperseded(1, webhookId));
+    for (let time = 0; time < 2; time++) store.transaction(() => store.supersede(1, [2]));
+    expect(superseded()).to.deep.equal([false, true]);
+    for (let time = 0; time < 2; time++) store.transaction(() => store.supersede(1));
+    expect(superseded()).to.deep.equal([true, true]);
     store.transaction(() => {
       for (const [index, id] of ids.entries()) store.changeDelivery(store.delivery(index + 1, id)!, inState(store.delivery(index + 1, id)!, "superseded", 1));
     });
     expect(store.trim({ delivered: 2, dead: 0 }, 10)).to.equal(2);
-    expect([store.hasAbout("block.applied"), store.isSuperseded(1)]).to.deep.equal([false, false]);
+    expect([store.hasAbout("block.applied"), ...superseded()]).to.deep.equal([false, false, false]);
   });
 
   it("forgets at once what is not settled of a webhook, and the rest of its deliveries in the background", () => {

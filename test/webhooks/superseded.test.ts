@@ -4,7 +4,7 @@ import { open } from "lmdb";
 import type { ServerResponse } from "node:http";
 import type { BlockData, TransactionData } from "../../types/events.js";
 import type { DeliveryState, Webhook } from "../../types/webhooks.js";
-import type { WebhookStore } from "../../types/webhook-store.js";
+import type { Place, WebhookStore } from "../../types/webhook-store.js";
 import { createChainRules } from "../../src/chain/rules.js";
 import type { FullBlock } from "../../src/chain/blocks/block.js";
 import { hasCheckedRows } from "../../src/store/webhooks/databases.js";
@@ -137,6 +137,17 @@ for (const { keepsChain, title } of kinds) {
         };
       });
 
+    it("what waits for confirmations when its webhook is disabled is sent once it has them", async () => {
+      const hook = stage.engine.create({ event: "block.applied", target: receiver.url, confirmations: 1 });
+      await change("applied", b);
+      stage.engine.patch(hook.id, { enabled: false });
+      stage.engine.patch(hook.id, { enabled: true });
+      await stage.engine.settled();
+      expect(told()).not.to.include(`block.applied ${b.block.id}`);
+      await change("applied", next);
+      await eventually(() => (told().includes(`block.applied ${b.block.id}`) ? true : undefined));
+    });
+
     if (keepsChain) {
       const setEnabled = (id: number, enabled: boolean): void => void stage.engine.patch(id, { enabled });
 
@@ -177,6 +188,93 @@ for (const { keepsChain, title } of kinds) {
         respond(200);
         await receiver.until(5);
         expect(told().slice(2)).to.deep.equal([`block.applied ${b.block.id}`, `block.reverted ${next.block.id}`, `block.applied ${other.block.id}`]);
+      });
+
+      it("nor where the webhook is disabled a second time, before it was told again of all", async () => {
+        const both = await disableBetween();
+        const third: FullBlock = { ...next, block: { ...next.block, id: "2345678901" } };
+        // It is told of more, and still does not take the first block.
+        setEnabled(both.id, true);
+        await change("applied", third);
+        await eventually(() => (told().includes(`block.applied ${third.block.id}`) ? true : undefined));
+        await eventually(() => (states(both.id).slice(-2).every((state) => state === "delivered") ? true : undefined));
+        setEnabled(both.id, false);
+        for (const full of [third, next]) await change("reverted", full);
+        await change("applied", other);
+        refused.clear();
+        receiver.received.length = 0;
+        setEnabled(both.id, true);
+        await receiver.until(4);
+        expect(told()).to.deep.equal([`block.reverted ${third.block.id}`, `block.reverted ${next.block.id}`, `block.applied ${b.block.id}`, `block.applied ${other.block.id}`]);
+      });
+
+      it("reversals of two branches that are open when it is disabled are told, whatever has become of the cursor", async () => {
+        const both = stage.engine.create({ events: ["block.applied", "block.reverted"], target: receiver.url });
+        await change("applied", b);
+        await receiver.until(1);
+        for (const full of [next, other]) {
+          refused.add(`block.reverted ${full.block.id}`);
+          await change("applied", full);
+          await change("reverted", full);
+        }
+        await eventually(() => (told().includes(`block.reverted ${other.block.id}`) ? true : undefined));
+        await eventually(() => (states(both.id).filter((state) => state === "retrying").length === 2 ? true : undefined));
+        setEnabled(both.id, false);
+        refused.clear();
+        receiver.received.length = 0;
+        setEnabled(both.id, true);
+        await receiver.until(2);
+        expect(told().sort()).to.deep.equal([`block.reverted ${next.block.id}`, `block.reverted ${other.block.id}`].sort());
+      });
+
+      it("a block that comes back is told again, if its reversal was taken while that of a higher one was not", async () => {
+        const both = stage.engine.create({ events: ["block.applied", "block.reverted"], target: receiver.url });
+        refused.add(`block.reverted ${next.block.id}`);
+        for (const full of [b, next]) await change("applied", full);
+        await receiver.until(2);
+        for (const _ of [next, b]) await change("reverted", next);
+        await stage.reaches(both.id, 4, "delivered");
+        await stage.reaches(both.id, 3, "retrying");
+        setEnabled(both.id, false);
+        for (const full of [b, next]) await change("applied", full);
+        receiver.received.length = 0;
+        setEnabled(both.id, true);
+        await receiver.until(2);
+        expect(told()).to.deep.equal([`block.applied ${b.block.id}`, `block.applied ${next.block.id}`]);
+      });
+
+      it("in strict order, blocks that come back before their reversals were told, and are lost while the webhook is disabled, are taken back", async () => {
+        const strict = stage.engine.create({ events: ["block.applied", "block.reverted"], target: receiver.url, order: "strict" });
+        for (const full of [b, next]) await change("applied", full);
+        await receiver.until(2);
+        refused.add(`block.reverted ${next.block.id}`).add(`block.applied ${b.block.id}`);
+        for (const full of [next, b]) await change("reverted", full);
+        await stage.reaches(strict.id, 3, "retrying");
+        for (const full of [b, next]) await change("applied", full);
+        await stage.reaches(strict.id, 5, "retrying");
+        setEnabled(strict.id, false);
+        await change("reverted", next);
+        await change("applied", other);
+        refused.clear();
+        receiver.received.length = 0;
+        setEnabled(strict.id, true);
+        await receiver.until(3);
+        expect(told()).to.deep.equal([`block.reverted ${next.block.id}`, `block.applied ${b.block.id}`, `block.applied ${other.block.id}`]);
+      });
+
+      it("where the store of an earlier version says how far it had been told, that is taken back", async () => {
+        const both = await disableBetween();
+        const { store } = stage.environment;
+        store.transaction(() => {
+          const progress = store.progress(both.id);
+          expect(progress.told).to.be.an("array").of.length(1);
+          store.putProgress(both.id, { ...progress, told: (progress.told as Place[])[0] });
+        });
+        await change("reverted", next);
+        refused.clear();
+        setEnabled(both.id, true);
+        await receiver.until(4);
+        expect(told().slice(2)).to.deep.equal([`block.reverted ${next.block.id}`, `block.applied ${b.block.id}`]);
       });
 
       it("a reversal of which a part was told is told to its end, or the block again where that is applied again meanwhile", async () => {
@@ -505,6 +603,35 @@ describe("a webhook that has room for a part of a block", () => {
       waiting.splice(0).forEach((response) => response.end());
     };
   };
+
+  it("is sent all of a block that another was told is reverted, and that was there again before it had room to look", async () => {
+    receiver.answer = ({ path }, response) => {
+      response.statusCode = path === "/full" ? 500 : 200;
+      response.end();
+    };
+    const full = stage.engine.create({ event: "block.applied", target: `${receiver.url}/full` });
+    const other = stage.engine.create({ event: "block.applied", target: `${receiver.url}/other` });
+    const blocks = [before.at(-1), b, next].map((one) => ({ ...b, block: { ...b.block, id: `${one?.block.id ?? ""}9` } }));
+    for (const block of blocks) {
+      scripted.apply(block);
+      await stage.engine.settled();
+    }
+    await stage.count(other.id, "delivered", 3);
+    await eventually(() => (stage.engine.deliveries(full.id, "retrying", page).total === 2 ? true : undefined));
+    for (let n = 0; n < 2; n++) {
+      scripted.revert();
+      await stage.engine.settled();
+    }
+    for (const block of blocks.slice(1)) {
+      scripted.apply(block);
+      await stage.engine.settled();
+    }
+    await stage.count(other.id, "delivered", 5);
+    stage.clock.advance(60_000);
+    await eventually(() => (stage.engine.deliveries(full.id, undefined, page).rows.every(({ attemptCount }) => attemptCount === 2) ? true : undefined));
+    await stage.engine.settled();
+    expect(stage.engine.deliveries(full.id, "retrying", page).total, "attempted again").to.equal(2);
+  });
 
   it("never has more deliveries open than its window, though many match in one block", async () => {
     const answer = hold();

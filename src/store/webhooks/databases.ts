@@ -84,8 +84,8 @@ export const counters = {
   references: (messageId: number) => `references ${messageId}`,
   /** Messages about blocks or transactions to which this happened. */
   about: (event: About["event"]) => `about ${event}`,
-  /** 1 for a message that is superseded. */
-  superseded: (messageId: number) => `superseded ${messageId}`,
+  /** 1 for a message that is superseded: for all that got it, or for one webhook. */
+  superseded: (messageId: number, webhookId?: number) => `superseded ${messageId}${webhookId === undefined ? "" : ` ${webhookId}`}`,
   /** How a target was paused, by the digest of its URL. */
   pause: (digest: string) => `pause ${digest}`,
   /** Payloads of an event that were ever kept. */

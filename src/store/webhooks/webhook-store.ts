@@ -164,8 +164,8 @@ const deliveriesPart = (db: WebhookDatabases, sheets: SheetReader, reader: Retur
     lastMessage: () => count(counters.lastMessage),
     append: (message, recipients) => writing().outbox.append(message, recipients),
     hasAbout: (event) => count(counters.about(event)) > 0,
-    supersede: (messageId) => writing().outbox.supersede(messageId),
-    isSuperseded: (messageId) => count(counters.superseded(messageId)) > 0,
+    supersede: (messageId, webhookIds) => writing().outbox.supersede(messageId, webhookIds),
+    isSuperseded: (messageId, webhookId) => count(counters.superseded(messageId)) > 0 || count(counters.superseded(messageId, webhookId)) > 0,
     changeDelivery: (before, after) => writing().outbox.changeDelivery(before, after),
     trim: (before, limit) => {
       if (!canBeTrimmed(before, { db, sheets })) return 0;

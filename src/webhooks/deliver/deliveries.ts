@@ -82,7 +82,7 @@ const recoverBatch = ({ store, time }: DeliveriesNeeds, webhookId: number, state
   const ids = store.deliveryIds(webhookId, state, after, batchSize);
   const rows = ids.map((id) => store.delivery(webhookId, id)).filter((row) => row !== undefined);
   // A ping counts for nothing: it is one attempt, and its outcome is what was asked for.
-  const chosen = rows.filter(({ at, event, messageId }) => event !== pingEvent && at >= window.since && at <= window.until && !store.isSuperseded(messageId));
+  const chosen = rows.filter(({ at, event, messageId }) => event !== pingEvent && at >= window.since && at <= window.until && !store.isSuperseded(messageId, webhookId));
   for (const row of chosen) store.changeDelivery(row, dueNow(row, time.schedule()));
   return { last: ids.at(-1), count: chosen.length };
 };
@@ -144,7 +144,7 @@ export const createDeliveries = (needs: DeliveriesNeeds): Deliveries => {
         // Read within the transaction: the outcome of an attempt may have been committed a moment before it.
         const { webhook, row } = find(store, webhookId, id);
         if (row.event === pingEvent) checkPings(webhook);
-        if (store.isSuperseded(row.messageId)) throw takenBack();
+        if (store.isSuperseded(row.messageId, webhookId)) throw takenBack();
         const due = dueAgain(row, time.schedule());
         store.changeDelivery(row, due);
         return show({ webhook, row: due });

@@ -148,7 +148,7 @@ const createRecording = (rules: RecordRules, needs: RecordNeeds) => {
       // The webhook, which this disables, finds it again once it is enabled.
       if (result.status === gone && row.attemptCount === 0 && !isPing && !isOwnEvent(row.event)) continue;
       // Its block may have been reverted while the attempt was under way.
-      const isLast = !ok && store.isSuperseded(row.messageId);
+      const isLast = !ok && store.isSuperseded(row.messageId, webhookId);
       const after = afterAttempt(row, attempt, result, { now, random: chance, isLast, batch }, rules);
       store.changeDelivery(row, after);
       recorded.rows.push({ row: after, origin });

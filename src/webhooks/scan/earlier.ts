@@ -68,15 +68,18 @@ export const createEarlier = ({ store, time, mayBeAttempted, isUnderWay, overtak
     for (const { messageId, deliveries } of rowsAbout(about, blockId)) {
       const own = deliveries.filter(({ webhookId }) => isConcerned(webhookId));
       if (own.length === 0) continue;
-      store.supersede(messageId);
+      // Others that share it may stand elsewhere, and never see this.
+      if (own.length === deliveries.length) store.supersede(messageId);
+      else store.supersede(messageId, own.map(({ webhookId }) => webhookId));
       for (const { webhookId, id } of own) {
         const row = store.delivery(webhookId, id);
         if (row === undefined || !isOpen(row)) continue;
         if (isUnderWay(row)) {
           overtake(row);
+          if (!isTakenOff) found.add(webhookId);
           continue;
         }
-        const state = isTakenOff && !mayBeAttempted(row) ? "dropped" : "superseded";
+        const state = isTakenOff && row.again !== true && !mayBeAttempted(row) ? "dropped" : "superseded";
         if (state === "superseded") superseded.push(id);
         store.changeDelivery(row, { ...row, state, hold: null, dueAt: null, finishedAt: time.passed() });
         withdrawn.add(id);
@@ -93,9 +96,10 @@ export const createEarlier = ({ store, time, mayBeAttempted, isUnderWay, overtak
 
   /** What a receiver takes for applied after a delivery, if that is what it took for applied before it. */
   const heardAfter = (row: DeliveryRow, isOfReversal: boolean, heard: Prior["heard"]): Prior["heard"] => {
-    if (!isOfReversal) return wasAttempted(row) ? { reverts: row.key } : heard;
+    if (!isOfReversal && wasAttempted(row)) return { reverts: row.key };
+    if (!isOfReversal) return heard ?? (row.again === true ? { reverts: row.key } : undefined);
     // Or it is on its way.
-    if (row.state === "delivered" || (isOpen(row) && !store.isSuperseded(row.messageId))) return undefined;
+    if (row.state === "delivered" || (isOpen(row) && !store.isSuperseded(row.messageId, row.webhookId))) return undefined;
     // Superseded before it arrived, when the block or transaction was applied again.
     return heard ?? (row.reverts === undefined ? {} : { reverts: row.reverts });
   };

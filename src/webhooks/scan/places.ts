@@ -2,23 +2,12 @@ import type { Place, WebhookRow } from "../../../types/webhook-store.js";
 import { messageOf, PorticoError } from "../../errors.js";
 import { cursorText, type ReadOptions } from "../../follow/index.js";
 import { createLocateOne, isNotReady, type LocateNeeds, optionsOf } from "./locate.js";
-import { createReaders, heightOf, nameOf, type Reader, type Readers, type ReadersNeeds, type Role, samePlace } from "./readers.js";
+import { blockAt, cursorOf, distinctTold, heightOf, movedFrom, placesText, samePlace, wholeHeight } from "./place.js";
+import { createReaders, nameOf, type Reader, type Readers, type ReadersNeeds, type Role } from "./readers.js";
+import type { Seat } from "./seat.js";
+import { createTold, type Told } from "./told.js";
 
-/** Webhooks at one place, which are read for together. */
-export interface Seat {
-  ids: ReadonlySet<number>;
-  place: Place;
-  options: ReadOptions;
-  /** Of a replay: the last height. */
-  until?: number | undefined;
-  role: Role;
-  /** Of `live`: where `told` is, which must still be on the chain when something is read. */
-  told?: Place | undefined;
-  /** How often there may have been something new before it was made. */
-  stirs: number;
-}
-
-export interface Places {
+export interface Places extends Told {
   /** Finds the places of webhooks that have none yet. */
   locate(): Promise<void>;
   /** The webhooks that may have something to read, by their places. */
@@ -36,8 +25,12 @@ export interface Places {
   /** At this place there is no room for the next event. */
   wait(seat: Seat, id: number, place: Place): void;
   busy(seat: Seat, id: number, is: boolean): void;
-  /** The chain has lost something of what was told: that is taken back before the seat is read for. */
-  takeBack(seat: Seat): void;
+  /** The seat, as one whose webhooks are to be taken back from a block. */
+  lose(seat: Seat, block: string): Seat;
+  /** Of a replay's webhook: where that is, apart from the replay. */
+  seen(seat: Seat): Place | undefined;
+  /** The seat of a replay, as one that is read for up to a height. */
+  upTo(seat: Seat, until: number): Seat;
   /** There is nothing after this place now. */
   rest(seat: Seat, place: Place): void;
   /** There may be something new. */
@@ -74,33 +67,33 @@ const createSeating = ({ register, keepsChain }: PlacesNeeds, readers: Readers) 
   const seat = (at: Seat, reader: Reader): void => {
     seated.set(at, (seated.get(at) ?? new Map<number, Reader>()).set(reader.webhookId, reader));
   };
-  const optionsFor = (role: Role, webhook: WebhookRow): ReadOptions => {
-    if (typeof role === "number") return { hostEvents: false };
-    const options = optionsOf(webhook, keepsChain);
-    return role === "live" ? options : { ...options, hostEvents: false };
-  };
+  const optionsFor = (role: Role, webhook: WebhookRow): ReadOptions => (role === "live" ? optionsOf(webhook, keepsChain) : { hostEvents: false });
   return {
     /** One that was dropped since, and made anew, has left its seat. */
     readerOf: (at: Seat, id: number): Reader | undefined => {
       const reader = seated.get(at)?.get(id);
       return reader !== undefined && find(id, at.role) === reader ? reader : undefined;
     },
+    /** Another seat of the same readers. */
+    changed: (from: Seat, change: Pick<Seat, "lost" | "until">): Seat => {
+      const at: Seat = { ...from, ...change };
+      seated.set(at, seated.get(from) ?? new Map<number, Reader>());
+      return at;
+    },
     seats: (stirs: number): Seat[] => {
       const seats = new Map<string, Seat & { ids: Set<number> }>();
       const webhooks = register.rows();
-      readers.endTold();
       for (const [name, reader] of all) {
         const webhook = webhooks.get(reader.webhookId);
         if (webhook?.enabled !== true) {
           all.delete(name);
           continue;
         }
-        const { place, role, until } = reader;
-        const told = role === "live" ? find(webhook.id, "told") : undefined;
-        if (reader.isResting || reader.isBusy || told?.isResting === false || !readers.hasRoom(reader)) continue;
+        const { place, told, role, until } = reader;
+        if (reader.isResting || reader.isBusy || !readers.hasRoom(reader)) continue;
         const options = optionsFor(role, webhook);
-        const key = `${place.cursor} ${place.part?.before ?? ""} ${place.part?.taken ?? 0} ${String(options.confirmations)} ${String(options.hostEvents)} ${typeof role === "number" ? name : role} ${told?.place.cursor ?? ""}`;
-        const found = seats.get(key) ?? { ids: new Set<number>(), place, options, until, role, told: told?.place, stirs };
+        const key = `${placesText([place, ...told])} ${String(options.confirmations)} ${String(options.hostEvents)} ${typeof role === "number" ? name : role}`;
+        const found = seats.get(key) ?? { ids: new Set<number>(), place, options, until, role, told, stirs };
         found.ids.add(reader.webhookId);
         seats.set(key, found);
         seat(found, reader);
@@ -112,20 +105,11 @@ const createSeating = ({ register, keepsChain }: PlacesNeeds, readers: Readers) 
 
 /** Goes on after a reading that failed, if that can be. */
 const createRecover =
-  ({ store, follow, logger }: PlacesNeeds, drop: (webhookId: number) => void): Places["recover"] => {
-  const forgetTold = async ({ ids, place }: Seat): Promise<true> => {
-    for (const id of ids) logger.warn(`webhooks: webhook ${id} is not told of what was reverted of what it had been told: the block of ${place.cursor} is no longer kept`);
-    await store.transactionSoon(() => {
-      for (const id of ids) store.putProgress(id, { ...store.progress(id), told: undefined });
-    });
-    return true;
-  };
-
-  return async (seat, error) => {
+  ({ store, follow, logger }: PlacesNeeds, drop: (webhookId: number) => void): Places["recover"] =>
+  async (seat, error) => {
     for (const id of seat.ids) drop(id);
     if (isNotReady(error)) return true;
     if (!(error instanceof PorticoError) || error.code !== "CURSOR_UNKNOWN") return false;
-    if (seat.role === "told") return forgetTold(seat);
     const final = await follow.tip({ ...seat.options, confirmations: "final" });
     const named = heightOf(seat.place.cursor);
     const cursor = cursorText(final.block === undefined || named >= final.block.height ? final : await follow.locate(String(named), seat.options));
@@ -135,52 +119,60 @@ const createRecover =
     });
     return true;
   };
-};
 
 /** How the reader of a webhook moves. */
-const createMoves = (readerOf: (seat: Seat, id: number) => Reader | undefined, { find, write, move }: Readers): Pick<Places, "put" | "move" | "wait" | "busy" | "takeBack"> => ({
-  put: (seat, id, place) => {
-    const reader = readerOf(seat, id);
-    if (reader === undefined) return;
-    move(reader, place);
-    write(reader);
-  },
-  move: (seat, id, place) => {
-    const reader = readerOf(seat, id);
-    if (reader === undefined || samePlace(reader.place, place)) return;
-    move(reader, place);
-    reader.isDirty = true;
-  },
-  wait: (seat, id, place) => {
-    const reader = readerOf(seat, id);
-    if (reader === undefined) return;
-    reader.isFull = true;
-    move(reader, place);
-    reader.isDirty = true;
-  },
-  busy: (seat, id, is) => {
-    const reader = readerOf(seat, id);
-    if (reader !== undefined) reader.isBusy = is;
-  },
-  takeBack: ({ ids }) => {
-    for (const id of ids) {
-      const told = find(id, "told");
-      if (told !== undefined) told.isResting = false;
+const createMoves = (readerOf: (seat: Seat, id: number) => Reader | undefined, { write }: Readers): Pick<Places, "put" | "move" | "wait" | "busy"> => {
+  const go = (reader: Reader, { lost }: Seat, to: Place): void => {
+    if (lost === undefined) {
+      reader.place = to;
+      return;
     }
-  },
-});
+    const told = reader.told.map((place) => movedFrom(lost, place, to));
+    // A transaction that is taken back with a branch may be on the chain in a block that is told already: that is told again.
+    const isPastFork = heightOf(lost) <= wholeHeight(reader.place) && blockAt(reader.place) !== lost;
+    const live = reader.place;
+    reader.place = isPastFork ? movedFrom(lost, { cursor: cursorOf(lost, live.cursor) }, to) : movedFrom(lost, live, to);
+    reader.told = distinctTold(isPastFork ? [...told, live] : told, reader.place);
+  };
+  return {
+    put: (seat, id, place) => {
+      const reader = readerOf(seat, id);
+      if (reader === undefined) return;
+      go(reader, seat, place);
+      write(reader);
+    },
+    move: (seat, id, place) => {
+      const reader = readerOf(seat, id);
+      if (reader === undefined || (seat.lost === undefined && samePlace(reader.place, place))) return;
+      go(reader, seat, place);
+      reader.isDirty = true;
+    },
+    wait: (seat, id, place) => {
+      const reader = readerOf(seat, id);
+      if (reader === undefined) return;
+      reader.isFull = true;
+      go(reader, seat, place);
+      reader.isDirty = true;
+    },
+    busy: (seat, id, is) => {
+      const reader = readerOf(seat, id);
+      if (reader !== undefined) reader.isBusy = is;
+    },
+  };
+};
 
 export const createPlaces = (needs: PlacesNeeds): Places => {
   const { store, register } = needs;
   const readers = createReaders(needs);
   const locateOne = createLocateOne(needs);
   const endReplay = createEndReplay(needs, readers.all);
-  const { readerOf, seats } = createSeating(needs, readers);
+  const { readerOf, seats, changed } = createSeating(needs, readers);
   let stirs = 0;
 
   const isThere = (seat: Seat, webhook: WebhookRow | undefined, place: Place, evenIfBusy: boolean): boolean => {
     const reader = webhook?.enabled === true ? readerOf(seat, webhook.id) : undefined;
-    return reader !== undefined && !reader.isFull && (evenIfBusy || !reader.isBusy) && samePlace(reader.place, place);
+    if (reader === undefined || reader.isFull || (reader.isBusy && !evenIfBusy)) return false;
+    return seat.lost === undefined ? samePlace(reader.place, place) : placesText([reader.place, ...reader.told]) === placesText([seat.place, ...seat.told]);
   };
 
   return {
@@ -200,13 +192,22 @@ export const createPlaces = (needs: PlacesNeeds): Places => {
       const reader = readerOf(seat, id);
       return reader !== undefined && register.find(id)?.enabled === true && (store.progress(id).epoch ?? 0) === reader.epoch;
     },
+    lose: (seat, block) => changed(seat, { lost: block }),
+    upTo: (seat, until) => changed(seat, { until }),
+    seen: ({ ids }) => {
+      const [id = 0] = ids;
+      return readers.find(id, "live")?.place;
+    },
     ...createMoves(readerOf, readers),
+    ...createTold(needs, readerOf, readers),
     rest: (seat, place) => {
       // There may be something new since it was read, of which nobody tells again.
       if (seat.stirs !== stirs && typeof seat.role !== "number") return;
       for (const id of seat.ids) {
         const reader = readerOf(seat, id);
         if (reader === undefined || !samePlace(reader.place, place)) continue;
+        // A replay that its webhook is not beyond yet goes on when it is.
+        if (seat.until !== reader.until) continue;
         reader.isResting = true;
         if (typeof reader.role === "number") endReplay(reader);
       }
@@ -216,19 +217,9 @@ export const createPlaces = (needs: PlacesNeeds): Places => {
       for (const reader of readers.all.values()) reader.isResting = false;
     },
     reload: readers.drop,
-    keep: (most) => {
-      let left = most;
-      for (const reader of readers.all.values()) {
-        if (!reader.isDirty) continue;
-        if (left-- <= 0) return true;
-        readers.write(reader);
-      }
-      return false;
-    },
-    keepOne: (webhookId) => {
-      for (const reader of readers.all.values()) if (reader.webhookId === webhookId && reader.isDirty) readers.write(reader);
-    },
-    hasMoved: () => [...readers.all.values()].some(({ isDirty }) => isDirty),
+    keep: readers.keep,
+    keepOne: readers.keepOne,
+    hasMoved: readers.hasMoved,
     recover: createRecover(needs, readers.drop),
   };
 };

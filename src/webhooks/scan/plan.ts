@@ -26,8 +26,6 @@ export interface Plan {
   events: PlannedEvent[];
   /** The last event of the group for each webhook. */
   last: ReadonlyMap<number, number>;
-  /** Whether it takes back what its webhooks had been told before their cursors went back: that there is no record of it says nothing. */
-  isOfTold?: boolean;
   /** Of a block that is reverted after only a part of it was looked at: how many of its transactions were. */
   seenTransactions: number | undefined;
 }

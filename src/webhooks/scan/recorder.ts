@@ -5,7 +5,7 @@ import { canonicalEvent, isReversal } from "../../follow/event-names.js";
 import { keyOf } from "../deliver/request.js";
 import type { Register } from "../registry/register.js";
 import type { OnOutcome } from "../send/http-sender.js";
-import { countOpen, createEarlier, createRowsAbout, type EarlierNeeds, type Prior, reversalOf, type TakenBack } from "./earlier.js";
+import { countOpen, createEarlier, createRowsAbout, type EarlierNeeds, reversalOf, type TakenBack } from "./earlier.js";
 import type { Holding } from "./holding.js";
 import { placeAfter, placeWithin, type Plan, type PlannedEvent, sharesOf } from "./plan.js";
 
@@ -44,6 +44,7 @@ interface Writing extends TakenBack {
 interface Turn {
   webhooks: ReadonlyMap<number, WebhookRow>;
   isCurrent(webhookId: number): boolean;
+  mayBeTold(webhookId: number, height: number): boolean;
   /** Deliveries that are not settled, by webhook, as far as they were counted. */
   unsettled: Map<number, number>;
   /** Places that are written at its end: each webhook's last one. */
@@ -54,6 +55,8 @@ interface Turn {
 export interface PlanPlaces {
   /** False where it was set elsewhere, or its webhook disabled, since the plan was made: then nothing is written for it. */
   isCurrent(webhookId: number): boolean;
+  /** Whether a webhook may have been told of a block on the chain: before its cursor went back, or before it asked for a replay. */
+  mayBeTold(webhookId: number, height: number): boolean;
   /** Tells whose place in the store is to be written, and where that is. */
   put(webhookId: number, place: Place): void;
 }
@@ -96,7 +99,7 @@ const createWritePiece = (needs: RecorderNeeds) => {
   const { store, window, holding } = needs;
   const { takeBack, priorOf } = createEarlier(needs);
 
-  return ({ plan, planned, chunk }: Piece, writing: Writing, { webhooks, isCurrent, unsettled, reached }: Turn): void => {
+  return ({ plan, planned, chunk }: Piece, writing: Writing, { webhooks, isCurrent, mayBeTold, unsettled, reached }: Turn): void => {
     const { changed, full, written } = writing;
     const { event, index, about } = planned;
     const blockId = event.block?.id;
@@ -105,23 +108,19 @@ const createWritePiece = (needs: RecorderNeeds) => {
     const takesBack = isChange && isReversal(event.event);
     const prior = takesBack ? priorOf(about, blockId, chunk) : undefined;
     // Not of a webhook that was set elsewhere since: it may find there that the chain is as it was told of.
-    const lost = isChange ? takeBack(about, blockId, (webhookId) => chunk.has(webhookId) && isCurrent(webhookId), writing) : new Set<number>();
+    const lost = isChange ? takeBack(about, blockId, (webhookId) => chunk.has(webhookId) && !full.has(webhookId) && isCurrent(webhookId), writing) : new Set<number>();
     if (event.block === null) for (const webhookId of holding.look(event, chunk)) changed.add(webhookId);
     // What was taken back, or held and dropped, leaves room.
     if (lost.size > 0 || event.block === null) unsettled.clear();
     // Of what is reverted: how many of its transactions were told of when it was applied.
     const transactions = plan.group.change?.kind === "reverted" ? (plan.seenTransactions ?? Number.MAX_SAFE_INTEGER) : planned.transactions;
     const isUnseen = plan.seenTransactions !== undefined && event.event === "transaction.reverted" && sequenceOf(event.data) >= plan.seenTransactions;
-    const priorTo = (webhookId: number): Prior | undefined => {
-      const known = prior?.get(webhookId);
-      return plan.isOfTold === true && known?.heard === undefined ? undefined : known;
-    };
     const recipients: Recipient[] = [];
     for (const webhookId of planned.ids) {
       if (!chunk.has(webhookId)) continue;
       const webhook = webhooks.get(webhookId);
       if (webhook === undefined || full.has(webhookId) || !isCurrent(webhookId)) continue;
-      const reversal = takesBack ? reversalOf(webhook, about, priorTo(webhookId), { isUnseen, takesBack: event.takesBack }) : {};
+      const reversal = takesBack ? reversalOf(webhook, about, prior?.get(webhookId), { isUnseen, takesBack: event.takesBack }) : {};
       if (reversal === undefined) continue;
       const open = unsettled.get(webhookId) ?? countOpen(store, webhookId);
       unsettled.set(webhookId, open);
@@ -133,6 +132,7 @@ const createWritePiece = (needs: RecorderNeeds) => {
       const recipient: Recipient = { webhookId, event: spelling(webhook, event.event), key: keyOf(webhookId, event.id), begin: holding.beginOf(webhook, event) };
       if (isLast) recipient.last = true;
       if (reversal.reverts !== undefined) recipient.reverts = reversal.reverts;
+      if (isChange && !takesBack && (lost.has(webhookId) || (event.block !== null && mayBeTold(webhookId, event.block.height)))) recipient.again = true;
       recipients.push(recipient);
     }
     if (recipients.length > 0) {
@@ -195,7 +195,7 @@ export const createRecorder = (needs: RecorderNeeds): Recorder => {
     let next = done;
     do {
       const piece = pieces[next++];
-      if (piece !== undefined) writePiece(piece, writing, { webhooks, isCurrent, unsettled, reached });
+      if (piece !== undefined) writePiece(piece, writing, { webhooks, isCurrent, mayBeTold: places.mayBeTold, unsettled, reached });
     } while (next < pieces.length && performance.now() - begun < turn);
     for (const [webhookId, place] of reached) places.put(webhookId, place);
     return next;

@@ -1,62 +1,72 @@
 import type { DeliveryRow, Message, Place, Progress, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
 import { isReversal } from "../../follow/event-names.js";
+import { blockAt, cursorOf, distinctTold, heightOf, toldOf } from "./place.js";
 
 /** Where a webhook that is disabled goes on once it is enabled: before what it was not told, without losing sight of what it was told beyond that. */
-
-type Opening = Pick<Progress, "cursor" | "part" | "told">;
 
 /** A delivery that is open, and its message, which has a place. */
 interface Open {
   row: DeliveryRow;
-  message: Message;
+  message: Message & { before: string };
 }
 
-const takesBack = ({ row }: Open): boolean => isReversal(row.event);
-
-/** Whether a webhook has been told, or is to be, of something that was applied after a delivery. */
-const tellsOfMore = (store: WebhookStore, { webhookId, id }: DeliveryRow): boolean => {
-  for (let last = id; ; ) {
-    const next = Math.min(...(["delivered", "dead", "pending", "retrying"] as const).flatMap((state) => store.deliveryIds(webhookId, state, last, 1)));
-    const row = next === Infinity ? undefined : store.delivery(webhookId, next);
-    if (row === undefined) return false;
-    if (!isReversal(row.event)) return true;
-    last = next;
-  }
-};
+/** Whether it takes a block back, or what followed from it: its receiver may take that for applied. */
+const takesBack = ({ row, message }: Open): boolean => message.block !== undefined && isReversal(row.event);
 
 /** The place of an event in its group, which its id ends in but for how often the block was applied before. */
 const placeInGroup = ({ eventId }: Message): number => Number(eventId?.split(".")[2]) || 0;
 
-/** Before the event of a message, or after it. All transactions of its group may have been told of: if not now, then when the block was applied before. */
-const placeAt = (message: Message, by: 0 | 1 = 0): Place => {
-  const { block, before = "", after } = message;
-  const part = { before, taken: placeInGroup(message) + by, transactions: Number.MAX_SAFE_INTEGER };
-  return block === undefined || after === undefined ? { cursor: before, part: undefined } : { cursor: after, part };
+/** Before the event of a message. */
+const placeBefore = ({ message }: Open): Place => {
+  const { block, before, after } = message;
+  const taken = placeInGroup(message);
+  if (block === undefined || after === undefined || taken === 0) return { cursor: before };
+  // All transactions of its group may have been told of: if not now, then when the block was applied before.
+  return { cursor: after, part: { before, taken, transactions: Number.MAX_SAFE_INTEGER } };
 };
 
-/** Where a webhook goes on beside what it had been told before its cursor went back the last time: what is reverted is of that, the rest is what it is told again. */
-const placeAgain = (open: readonly Open[], { cursor, part, told }: Progress): Opening => {
-  const [reversal, again] = [open.find(takesBack), open.find((one) => !takesBack(one))];
-  return { told: reversal === undefined ? told : placeAt(reversal.message), ...(again === undefined ? { cursor, part } : placeAt(again.message)) };
+/** Before what comes first of what is open: on the chain the lowest block of it, and in the host's log the first event. */
+const placeBeforeAll = (open: readonly [Open, ...Open[]], live: Place): Place => {
+  const heightBefore = ({ message }: Open): number => heightOf(message.before);
+  const lowest = open.reduce((low, one) => (heightBefore(one) < heightBefore(low) ? one : low));
+  const { before } = lowest.message;
+  const hostEvent = open.find(({ message }) => message.block === undefined);
+  // What a replay sends has no place in the log.
+  const log = hostEvent?.message.before ?? (before.includes("~") ? before : live.cursor);
+  const cursor = cursorOf(before, log);
+  return cursor === before ? placeBefore(lowest) : { cursor };
 };
 
-/** In strict order, only what is under way may have been told of from the first on that is open. */
-const placeInStrictOrder = (open: readonly [Open, ...Open[]], isUnderWay: (row: DeliveryRow) => boolean): Opening => {
-  const [first] = open;
-  const last = open.findLast(({ row }) => row.attemptCount > 0 || isUnderWay(row)) ?? first;
-  const isElsewhere = !takesBack(first) && last.message.before !== first.message.before;
-  return { ...placeAt(first.message), ...(isElsewhere && { told: placeAt(last.message, 1) }) };
+/**
+ * In strict order, a webhook may have been told of all before the first delivery after which none was attempted: the place before that. The first that is
+ * open counts as attempted, and so does what is sent again by a replay.
+ */
+const toldInStrictOrder = (open: readonly Open[], live: Place, isUnderWay: (row: DeliveryRow) => boolean): Place => {
+  const last = open.findLastIndex(({ row }) => row.attemptCount > 0 || row.again === true || isUnderWay(row));
+  const next = open[Math.max(0, last) + 1];
+  if (next === undefined) return live;
+  const { block, before, after = before } = next.message;
+  // Of its block a part was told.
+  return { cursor: block !== undefined && !takesBack(next) && placeInGroup(next.message) > 0 ? after : before };
 };
 
-/** Where a webhook goes on: before the first of what is open, beyond which it may have been told of more. How far is noted (`Progress.told`). */
-const placeBefore = (store: WebhookStore, order: WebhookRow["order"], open: readonly Open[], progress: Progress, isUnderWay: (row: DeliveryRow) => boolean): Opening => {
-  const [first, ...others] = open;
-  const { cursor, part, told } = progress;
-  if (first === undefined || cursor === undefined) return { cursor, part, told };
-  if (told !== undefined) return placeAgain(open, progress);
-  if (order === "strict") return placeInStrictOrder([first, ...others], isUnderWay);
-  if (takesBack(first) && !tellsOfMore(store, first.row)) return placeAt(first.message);
-  return { ...placeAt(first.message), told: { cursor, part } };
+/** The blocks whose reversals are open, but for those that another leads to. */
+const notTakenBack = (open: readonly Open[]): Place[] => {
+  const reversals = open.filter(takesBack);
+  const below = new Set(reversals.map(({ message: { after = "" } }) => blockAt({ cursor: after })));
+  return reversals.map(placeBefore).filter((place) => !below.has(blockAt(place)));
+};
+
+/** Where a webhook goes on, and what it may have been told beyond that. */
+const placesBefore = (order: WebhookRow["order"], open: readonly Open[], progress: Progress, isUnderWay: (row: DeliveryRow) => boolean): Pick<Progress, "cursor" | "part" | "told"> => {
+  const { cursor, part } = progress;
+  if (cursor === undefined) return {};
+  const live = { cursor, part };
+  const [first, ...others] = open.filter((one) => !takesBack(one));
+  const place = first === undefined ? live : placeBeforeAll([first, ...others], live);
+  const beyond = order === "strict" ? toldInStrictOrder(open, live, isUnderWay) : live;
+  const told = distinctTold([...toldOf(progress), ...notTakenBack(open), ...(first === undefined ? [] : [beyond])], place);
+  return { cursor: place.cursor, part: place.part, told: told.length === 0 ? undefined : [...told] };
 };
 
 /**
@@ -64,13 +74,13 @@ const placeBefore = (store: WebhookStore, order: WebhookRow["order"], open: read
  * attempt of a delivery is, or has been, that its row does not have yet.
  */
 export const rewind = (store: WebhookStore, { id: webhookId, order }: Pick<WebhookRow, "id" | "order">, isUnderWay: (row: DeliveryRow) => boolean): void => {
-  const ids = (["pending", "retrying"] as const).flatMap((state) => store.deliveryIds(webhookId, state, 0, Number.MAX_SAFE_INTEGER)).sort((a, b) => a - b);
+  const ids = (["pending", "retrying", "held"] as const).flatMap((state) => store.deliveryIds(webhookId, state, 0, Number.MAX_SAFE_INTEGER)).sort((a, b) => a - b);
   const open = ids.flatMap((id): Open[] => {
     const row = store.delivery(webhookId, id);
     const message = row && store.message(row.messageId);
-    return row === undefined || message?.before === undefined ? [] : [{ row, message }];
+    return row === undefined || message?.before === undefined ? [] : [{ row, message: { ...message, before: message.before } }];
   });
   const progress = store.progress(webhookId);
-  store.putProgress(webhookId, { ...progress, ...placeBefore(store, order, open, progress, isUnderWay), replays: [], epoch: (progress.epoch ?? 0) + 1 });
+  store.putProgress(webhookId, { ...progress, ...placesBefore(order, open, progress, isUnderWay), replays: [], epoch: (progress.epoch ?? 0) + 1 });
   store.forgetDeliveries(webhookId);
 };

@@ -6,10 +6,13 @@ import { type Cursor, cursorText, type Follow, type Group } from "../../follow/i
 import type { PatternWorker } from "../conditions/pattern.js";
 import type { Register } from "../registry/register.js";
 import type { After } from "../timekeeper.js";
+import { beforeReversal, blockAt, samePlace, wholeHeight } from "./place.js";
 import { placeAfter, type Plan, planFirst, type PlannedEvent } from "./plan.js";
-import { createPlaces, type Places, type Seat } from "./places.js";
+import { createPlaces, type Places } from "./places.js";
 import type { RecentEvents } from "../registry/dry-run.js";
 import type { Recorder } from "./recorder.js";
+import type { Seat } from "./seat.js";
+import { findLost, isReverted, reversalOf } from "./told.js";
 
 export interface ScannerNeeds {
   store: WebhookStore;
@@ -56,32 +59,20 @@ interface Life {
   wake(): void;
 }
 
-const isReverted = ({ change }: Group): boolean => change?.kind === "reverted";
-
-/** The reversal of a cursor's block, if the chain has lost that. */
-const reversalOf = async (follow: Follow, cursor: string, { options }: Seat): Promise<Group[]> => {
-  const { groups } = await follow.after(await follow.locate(cursor), { ...options, hostEvents: false, limit: 1 });
-  return groups.filter(isReverted);
-};
-
 /** The groups that come next, and whether there are more. */
 const read = async (follow: Follow, seat: Seat): Promise<{ groups: readonly Group[]; atEnd: boolean; place: Place; seenTransactions: number | undefined }> => {
-  const { place, options, until, role } = seat;
+  const { place, options, until } = seat;
   const { part, cursor } = place;
   if (part !== undefined) {
     const [group] = (await follow.after(await follow.locate(part.before), { ...options, limit: 1 })).groups;
-    if (group !== undefined && cursorText(group.after) === cursor && (role !== "told" || isReverted(group))) {
-      return { groups: [group], atEnd: false, place, seenTransactions: group.change?.kind === "reverted" ? part.transactions : undefined };
-    }
-  }
-  if (role === "told") {
-    const groups = await reversalOf(follow, cursor, seat);
-    return { groups, atEnd: groups.length === 0, place: groups.length === 0 ? place : { cursor }, seenTransactions: part?.transactions };
+    if (group !== undefined && cursorText(group.after) === cursor) return { groups: [group], atEnd: false, place, seenTransactions: isReverted(group) ? part.transactions : undefined };
   }
   const { groups, atEnd } = await follow.after(await follow.locate(cursor), options);
   const wanted = until === undefined ? groups : groups.filter(({ change }) => change?.kind === "applied" && change.full.block.height <= until);
   // While nothing comes, what is left of the group may be on the chain again.
-  const from = groups.length === 0 ? place : { cursor };
+  const [next] = groups;
+  const isLost = part !== undefined && next !== undefined && isReverted(next) && cursorText(next.before) === cursor;
+  const from = next === undefined ? place : isLost ? beforeReversal(cursor, cursorText(next.after), part.transactions) : { cursor };
   return { groups: wanted, atEnd: atEnd || (until !== undefined && groups.length > 0 && wanted.length < groups.length), place: from, seenTransactions: part?.transactions };
 };
 
@@ -100,6 +91,7 @@ const createTake = (needs: ScannerNeeds, places: Places, life: Life) => {
     const full = await recorder.record(plans, ids, {
       isCurrent: (id) => places.isCurrent(seat, id),
       put: (id, place) => places.put(seat, id, place),
+      mayBeTold: (id, height) => places.mayBeTold(seat, id, height),
     });
     for (const id of ids) {
       const place = full.get(id);
@@ -137,7 +129,6 @@ const createTake = (needs: ScannerNeeds, places: Places, life: Life) => {
   const take = async (seat: Seat, groups: readonly Group[], place: Place, seenTransactions: number | undefined): Promise<{ taken: number; end: Place }> => {
     const present = places.present(seat, place);
     const { plans, undecided } = await planFirst(register, groups, place, present, seenTransactions);
-    if (seat.role === "told") for (const plan of plans) plan.isOfTold = true;
     for (const id of undecided.keys()) present.delete(id);
     const [last] = plans.slice(-1);
     const end = last === undefined ? place : placeAfter(last);
@@ -221,20 +212,44 @@ const createRound = (needs: ScannerNeeds, places: Places, { isRunning, failed }:
   const { follow } = needs;
   const observe = createObserve(needs, isRunning);
 
-  /** Takes the webhooks of a seat as far as one reading goes. */
-  const step = async (seat: Seat): Promise<void> => {
+  /** Takes back the next block of what the chain has lost. Returns whether there was one. */
+  const takeBack = async (seat: Seat): Promise<boolean> => {
+    const lost = await findLost(follow, seat);
+    if (lost === undefined) {
+      places.endTold(seat);
+      return false;
+    }
+    if ("unknown" in lost) await places.forgetTold(seat, lost.unknown);
+    else await take(places.lose(seat, lost.block), [lost.group], lost.place, lost.seenTransactions);
+    return true;
+  };
+
+  /** A replay sends again what the webhook has seen, and no more: nothing overtakes. Up to there it may be read now, if that is beyond its place. */
+  const replayed = async (seat: Seat): Promise<Seat | undefined> => {
+    const seen = places.seen(seat);
+    if (seen === undefined || (await reversalOf(follow, blockAt(seen), seat)) !== undefined) return undefined;
+    const until = Math.min(seat.until ?? 0, wholeHeight(seen));
+    return wholeHeight(seat.place) >= until && until !== seat.until ? undefined : places.upTo(seat, until);
+  };
+
+  /** Takes the webhooks of a seat as far as one reading goes. Says whether there was anything to do. */
+  const step = async (from: Seat): Promise<boolean> => {
+    const seat = from.role === "live" ? from : await replayed(from);
+    if (seat === undefined) return false;
+    if (seat.told.length > 0 && (await takeBack(seat))) return true;
     const { groups, atEnd, place, seenTransactions } = await read(follow, seat);
-    // After the reading: what is on the chain now was on it then.
-    if (seat.told !== undefined && (await reversalOf(follow, seat.told.cursor, seat)).length > 0) return places.takeBack(seat);
+    // A chain that answers later may have changed since.
+    if (seat.told.length > 0 && (groups.some(isReverted) || (await findLost(follow, seat)) !== undefined)) return true;
     // Of the group that was taken in part, the rest is not on the chain any more.
-    if (seat.place.part !== undefined && place.part === undefined) for (const id of seat.ids) places.move(seat, id, place);
+    if (!samePlace(seat.place, place)) for (const id of seat.ids) places.move(seat, id, place);
     let at = place;
     for (let left = groups; left.length > 0; ) {
-      if (!isRunning()) return;
+      if (!isRunning()) return true;
       const { taken, end } = await take(seat, left, at, left === groups ? seenTransactions : undefined);
       [left, at] = [left.slice(taken), end];
     }
     if (atEnd || groups.length === 0) places.rest(seat, at);
+    return true;
   };
 
   return async (): Promise<boolean> => {
@@ -243,8 +258,7 @@ const createRound = (needs: ScannerNeeds, places: Places, { isRunning, failed }:
     for (const seat of places.seats()) {
       if (!isRunning()) return false;
       try {
-        await step(seat);
-        hasRead = true;
+        if (await step(seat)) hasRead = true;
       } catch (error) {
         if (!(await places.recover(seat, error))) failed(error);
       }

@@ -20,9 +20,12 @@ export const messagesAbout = (db: WebhookDatabases, about: About): ReturnType<We
 /** Finds messages in rows by the block or transaction that they are about. */
 export const createAboutIndex = (db: WebhookDatabases, tally: Tally) => {
   /** A message about something goes: it is neither counted nor marked any more. */
-  const uncount = (messageId: number, about: About): void => {
+  const uncount = (messageId: number, about: About, webhookIds: readonly number[]): void => {
     tally.add(counters.about(about.event), -1);
-    tally.add(counters.superseded(messageId), -tally.get(counters.superseded(messageId)));
+    for (const webhookId of [undefined, ...webhookIds]) {
+      const mark = counters.superseded(messageId, webhookId);
+      if (tally.get(mark) > 0) tally.add(mark, -tally.get(mark));
+    }
   };
 
   return {
@@ -35,12 +38,14 @@ export const createAboutIndex = (db: WebhookDatabases, tally: Tally) => {
     remove: (messageId: number): void => {
       const about = db.messages.get(messageId)?.about;
       if (about === undefined) return;
-      db.about.removeSync([about.event, digestOf(about), messageId]);
-      uncount(messageId, about);
+      const key: Key = [about.event, digestOf(about), messageId];
+      const deliveries = db.about.get(key) ?? [];
+      db.about.removeSync(key);
+      uncount(messageId, about, deliveries.map(([webhookId]) => webhookId));
     },
     uncount,
-    supersede: (messageId: number): void => {
-      if (tally.get(counters.superseded(messageId)) === 0) tally.add(counters.superseded(messageId), 1);
+    supersede: (messageId: number, webhookIds: readonly (number | undefined)[] = [undefined]): void => {
+      for (const webhookId of webhookIds) if (tally.get(counters.superseded(messageId, webhookId)) === 0) tally.add(counters.superseded(messageId, webhookId), 1);
     },
   };
 };

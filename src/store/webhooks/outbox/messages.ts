@@ -110,7 +110,7 @@ export const createMessageWriter = (db: WebhookDatabases, tally: Tally, reader: 
   const removeSheet = (first: number, sheet: ReadSheet): void => {
     for (const place of sheet[2].keys()) {
       const about = messageOn(sheet, place)?.about;
-      if (about !== undefined) rows.uncount(first + place, about);
+      if (about !== undefined) rows.uncount(first + place, about, deliveriesOn(sheet, place).map(({ webhookId }) => webhookId));
     }
     db.blocks.removeSync([blockKey(sheet[0][1]), first]);
     db.messageSheets.removeSync(first);

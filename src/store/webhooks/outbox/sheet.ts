@@ -20,7 +20,10 @@ const offsets = { id: 2, deliveredAt: 8, rest: 16 } as const;
 /** Whole numbers may have any size. */
 const packr = new Packr({ useRecords: false });
 
-type Rest = [messageId: number, key: string, event: string, at: number, isLast: boolean, reverts: string | null, attempt?: [at: number, duration: number, status: number | null, body: string]];
+/** Whether it is the last of its group; with `again`, 3 or 2. */
+type Last = boolean | 2 | 3;
+
+type Rest = [messageId: number, key: string, event: string, at: number, last: Last, reverts: string | null, attempt?: [at: number, duration: number, status: number | null, body: string]];
 
 const isPlain = ({ stage, error, body }: Attempt): boolean => stage === null && error === null && body.length <= longestBody;
 
@@ -33,8 +36,11 @@ export const fitsOnSheet = (row: DeliveryRow): boolean => {
   return state === "delivered" && finishedAt !== null && attemptCount <= 1 && attempts.every(isPlain);
 };
 
-export const packDelivery = ({ id, messageId, key, event, at, last = false, reverts, finishedAt, attempts: [attempt] }: DeliveryRow): Buffer => {
-  const rest: Rest = [messageId, key, event, at, last, reverts ?? null];
+const lastOf = ({ last = false, again }: DeliveryRow): Last => (again !== true ? last : last ? 3 : 2);
+
+export const packDelivery = (row: DeliveryRow): Buffer => {
+  const { id, messageId, key, event, at, reverts, finishedAt, attempts: [attempt] } = row;
+  const rest: Rest = [messageId, key, event, at, lastOf(row), reverts ?? null];
   if (attempt !== undefined) rest.push([attempt.at, attempt.duration, attempt.status, attempt.body]);
   const bytes = packr.pack(rest, RESERVE_START_SPACE + offsets.rest);
   bytes.writeUInt16BE(bytes.length, 0);
@@ -57,11 +63,12 @@ export const deliveredAt = (delivery: Buffer): number | undefined => {
 
 export const unpackDelivery = (delivery: Buffer, webhookId: number): DeliveryRow => {
   const finishedAt = deliveredAt(delivery) ?? null;
-  const [messageId, key, event, at, isLast, reverts, attempt] = packr.unpack(delivery.subarray(offsets.rest)) as Rest;
+  const [messageId, key, event, at, last, reverts, attempt] = packr.unpack(delivery.subarray(offsets.rest)) as Rest;
   const attempts = attempt === undefined ? [] : [attemptOf(attempt)];
   const state = finishedAt === null ? "pending" : "delivered";
   const row: DeliveryRow = { id: idAt(delivery, 0), webhookId, messageId, key, event, at, state, dueAt: null, finishedAt, hold: null, failures: 0, attemptCount: attempts.length, attempts };
-  if (isLast) row.last = true;
+  if (last === true || last === 3) row.last = true;
+  if (last === 2 || last === 3) row.again = true;
   if (reverts !== null) row.reverts = reverts;
   return row;
 };

@@ -122,13 +122,31 @@ const nextFirst = (target: Target, store: WebhookStore, rules: LaneRules, times:
   return isOrdered(next.lane, rules) && readBefore(idOf(next), target, rules) ? earliest(target, store, rules, times) : next;
 };
 
+/**
+ * In strict order, the lowest of what is to be tried again goes first, though another may be due before it; nothing does until it is due, nor before a first
+ * attempt of what is lower: a client may have asked for one that was not attempted yet.
+ */
+const inStrictOrder = (lane: Lane, store: WebhookStore, row: DeliveryRow, now: number): DeliveryRow | undefined => {
+  const { webhook, underWay, isWithdrawn } = lane;
+  if (webhook.order !== "strict") return row;
+  const [[lowest = row.id], [pending = Infinity]] = [store.deliveryIds(webhook.id, "retrying", 0, 1), store.deliveryIds(webhook.id, "pending", 0, 1)];
+  if (pending < lowest) return undefined;
+  if (lowest === row.id) return row;
+  const first = store.delivery(webhook.id, lowest);
+  const dueAt = first?.dueAt ?? 0;
+  if (dueAt <= now && !underWay.has(lowest) && !isWithdrawn(lowest)) return first;
+  lane.nextDue = Math.max(lane.nextDue, dueAt);
+  return undefined;
+};
+
 const nextRetry = (target: Target, store: WebhookStore, { schedule, monotonic }: Times): Next | undefined => {
   for (const lane of target.lanes.values()) {
     if (lane.mayAt > monotonic || (lane.webhook.order === "strict" && lane.open.count > 0)) continue;
     const row = dueRow(lane, store, schedule);
     if (row === undefined || isPing(row)) continue;
-    if (lane.webhook.order === "strict" && isHeldUp(lane, store, row.id)) continue;
-    return { lane, rows: sameBatch(lane, store, row), kind: "retry" };
+    const first = inStrictOrder(lane, store, row, schedule);
+    if (first === undefined) continue;
+    return { lane, rows: sameBatch(lane, store, first), kind: "retry" };
   }
   return undefined;
 };

@@ -1,0 +1,177 @@
+import { expect } from "chai";
+import type { WebhookOptions } from "../../types/webhook-options.js";
+import type { DeliveryState } from "../../types/webhooks.js";
+import type { FullBlock } from "../../src/chain/blocks/block.js";
+import { createChainRules } from "../../src/chain/rules.js";
+import { loadChain } from "../data/read.js";
+import { createReceiver, type Received, type Receiver } from "./receiver.js";
+import { createScriptedChain, type ScriptedChain } from "./scripted-chain.js";
+import { createStage, eventually, type Stage } from "./stage.js";
+
+const chain = loadChain("core3-testnet-a");
+const rules = createChainRules(chain.network);
+const rich = chain.blocks.find(({ height, numberOfTransactions }) => height > 10 && numberOfTransactions > 1)!.height;
+const before = chain.blocks.slice(0, rich - 1).map((block) => rules.parseBlock(block));
+const page = { offset: 0, limit: 100 };
+const day = 86_400_000;
+
+const withTransactions = rules.parseBlock(chain.blocks[rich - 1]!);
+const [t1, t2] = withTransactions.transactions as [FullBlock["transactions"][0], FullBlock["transactions"][0]];
+const blockOf = (id: string, ...transactions: FullBlock["transactions"]): FullBlock => ({ block: { ...withTransactions.block, id }, transactions });
+const [b, next, other] = [blockOf("1000000001"), blockOf("1000000002"), blockOf("1000000003")];
+const blockEvents = ["block.applied", "block.reverted"];
+const allEvents = [...blockEvents, "transaction.applied", "transaction.reverted"];
+
+describe("the last that a webhook is told", () => {
+  let receiver: Receiver;
+  let stage: Stage;
+  let scripted: ScriptedChain;
+  /** Blocks off the chain that it does not keep. */
+  let forgotten: Set<string>;
+  /** Names of what is answered 500. */
+  let refused: Set<string>;
+  /** Names of what was answered 200. */
+  let accepted: string[];
+
+  const nameOf = ({ json }: Received): string => `${json.event} ${(json.data as { id: string }).id}`;
+
+  const begin = async (options: WebhookOptions = {}): Promise<void> => {
+    receiver = await createReceiver();
+    scripted = createScriptedChain(before, () => stage.clock.now());
+    const { watch, view } = scripted.changes;
+    const forgetful = (): ReturnType<typeof view> => {
+      const seen = view();
+      return seen === undefined || "then" in seen ? seen : { ...seen, orphan: (id) => (forgotten.has(id) ? undefined : seen.orphan(id)) };
+    };
+    stage = await createStage({ schedule: [day, day, day, day], disableAfter: 365 * day, deliveredRetention: 365 * day, ...options }, { changes: { watch, view: forgetful } });
+    [forgotten, refused, accepted] = [new Set(), new Set(), []];
+    receiver.answer = (request, response) => {
+      response.statusCode = refused.has(nameOf(request)) ? 500 : 200;
+      if (response.statusCode === 200) accepted.push(nameOf(request));
+      response.end();
+    };
+  };
+  afterEach(async () => {
+    await stage.close();
+    await receiver.close();
+  });
+
+  const lastWord = (subject: string): string | undefined => accepted.findLast((name) => name.endsWith(` ${subject}`))?.split(" ", 1)[0];
+  const inState = (webhookId: number, state: DeliveryState): number => stage.engine.deliveries(webhookId, state, page).total;
+
+  /** Until all has been tried that is due. */
+  const quiet = async (webhookId: number): Promise<void> => {
+    await stage.engine.settled();
+    const isDue = ({ state, dueAt }: { state: string; dueAt: number | null }): boolean => state === "pending" || (dueAt !== null && dueAt <= stage.clock.now());
+    await eventually(() => (stage.engine.deliveries(webhookId, undefined, page).rows.some(isDue) ? undefined : true));
+  };
+  const apply = async (full: FullBlock, webhookId: number): Promise<void> => {
+    scripted.apply(full);
+    await quiet(webhookId);
+  };
+  const revert = async (webhookId: number): Promise<void> => {
+    scripted.revert();
+    await quiet(webhookId);
+  };
+  /** Its target takes everything. */
+  const recover = async (webhookId: number): Promise<void> => {
+    refused.clear();
+    await quiet(webhookId);
+    while (inState(webhookId, "retrying") > 0) {
+      stage.clock.advance(2 * day);
+      await quiet(webhookId);
+    }
+  };
+  const disableWhile = async (webhookId: number, work: () => void): Promise<void> => {
+    stage.engine.patch(webhookId, { enabled: false });
+    work();
+    refused.clear();
+    stage.engine.patch(webhookId, { enabled: true });
+    await recover(webhookId);
+  };
+
+  it("of a transaction that two branches have is not that it is reverted, though the rest of a reversal is told after it was enabled again", async () => {
+    await begin();
+    const { id } = stage.engine.create({ events: allEvents, target: receiver.url });
+    await apply(blockOf("2000000001", t1, t2), id);
+    refused.add(`transaction.reverted ${t2.id}`);
+    await revert(id);
+    await apply(blockOf("2000000002", t1), id);
+    expect(lastWord(t1.id)).to.equal("transaction.applied");
+    await disableWhile(id, () => undefined);
+    expect([t1, t2].map((one) => lastWord(one.id))).to.deep.equal(["transaction.applied", "transaction.reverted"]);
+  });
+
+  for (const order of ["strict", "first"] as const) {
+    it(`is what the chain says, though an old delivery was sent again, and failed, as the webhook was disabled (${order})`, async () => {
+      await begin();
+      const { id } = stage.engine.create({ events: blockEvents, target: receiver.url, order });
+      for (const full of [b, next]) await apply(full, id);
+      refused.add(`block.applied ${b.block.id}`);
+      stage.engine.redeliver(id, 1);
+      await eventually(() => (inState(id, "retrying") === 1 && stage.engine.delivery(id, 1).attemptCount === 2 ? true : undefined));
+      await disableWhile(id, scripted.revert);
+      expect(lastWord(next.block.id)).to.equal("block.reverted");
+    });
+
+    it(`is what the chain says, though a replay was under way as the webhook was disabled (${order})`, async () => {
+      await begin();
+      const { id } = stage.engine.create({ events: blockEvents, target: receiver.url, order });
+      for (const full of [b, next]) await apply(full, id);
+      refused.add(`block.applied ${before[3]!.block.id}`);
+      stage.engine.replay(id, { from: 3, to: 5 });
+      await eventually(() => (inState(id, "retrying") === 1 ? true : undefined));
+      await disableWhile(id, scripted.revert);
+      expect(lastWord(next.block.id)).to.equal("block.reverted");
+    });
+  }
+
+  it("is that a transaction is reverted, though its block was there again for a moment while there was no room to say so", async () => {
+    await begin({ window: 4 });
+    const others = ["2222222222", "3333333333", "4444444444"].map((name) => blockOf(name));
+    const { id } = stage.engine.create({ events: allEvents, target: receiver.url });
+    const x = blockOf("1111111111", t1);
+    await apply(x, id);
+    refused.add(`transaction.reverted ${t1.id}`);
+    await revert(id);
+    for (const { block } of others) refused.add(`block.applied ${block.id}`).add(`block.reverted ${block.id}`);
+    for (const full of others) await apply(full, id);
+    for (const _ of others) await revert(id);
+    await apply(x, id);
+    await revert(id);
+    await apply(other, id);
+    await recover(id);
+    expect(lastWord(t1.id)).to.equal("transaction.reverted");
+  });
+
+  for (const events of [["block.applied"], blockEvents]) {
+    it(`comes, though the chain keeps a block that it has lost, and not that one's parent (${events.join(", ")})`, async () => {
+      await begin();
+      const { id } = stage.engine.create({ events, target: receiver.url });
+      refused.add(`block.applied ${b.block.id}`);
+      for (const full of [b, next]) await apply(full, id);
+      await disableWhile(id, () => {
+        for (const _ of [b, next]) scripted.revert();
+        scripted.apply(other);
+        forgotten.add(b.block.id);
+      });
+      expect(lastWord(other.block.id)).to.equal("block.applied");
+    });
+  }
+
+  it("comes in strict order, though an older delivery is sent again, and fails, while another is to be tried again", async () => {
+    await begin();
+    const { id } = stage.engine.create({ events: blockEvents, target: receiver.url, order: "strict" });
+    await apply(b, id);
+    refused.add(`block.applied ${b.block.id}`).add(`block.applied ${next.block.id}`);
+    await apply(next, id);
+    stage.clock.advance(day / 2);
+    stage.engine.redeliver(id, 1);
+    await eventually(() => (stage.engine.delivery(id, 1).attemptCount === 2 ? true : undefined));
+    refused.clear();
+    for (let n = 0; n < 2; n++) {
+      stage.clock.advance(2 * day);
+      await eventually(() => (stage.engine.delivery(id, n + 1).state === "delivered" ? true : undefined));
+    }
+  });
+});
