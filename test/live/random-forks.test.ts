@@ -210,7 +210,11 @@ const settleTargets = async ({ host, targets, tires }: Setting): Promise<void> =
   /** Whether a webhook has seen what does not have enough confirmations any more: of that it may have been told, or taken back, a part. The rest comes when it has. */
   const isPast = async ({ id, listener, confirmations }: Target): Promise<boolean> => {
     const { behind } = (await ask<{ data: { behind: number } }>(host.api, `/webhooks/${id}`)).data;
-    return behind < confirmations || appliedBy(listener).size > host.chain.blocks.length - confirmations;
+    const { blocks } = host.chain;
+    const told = appliedBy(listener).size;
+    // The next block on the chain, which was there before: a part of its reversal was told when it came back.
+    const isHalfReverted = confirmations > 0 && blocks[told]?.transactions?.some(({ id: one }) => listener.onChain.get(`transaction ${one}`) === true) === true;
+    return behind < confirmations || told > blocks.length - confirmations || isHalfReverted;
   };
   do {
     // A node that was stopped before it had followed its host back learns of that with the next block.
