@@ -260,8 +260,8 @@ export interface WebhookStore {
   deliveryIds(webhookId: number, state: DeliveryState, after: number, limit: number): number[];
   /** How many deliveries of a webhook are in a state. */
   countOf(webhookId: number, state: DeliveryState): number;
-  /** The `retrying` deliveries and the pings, ascending by `dueAt`. */
-  retries(webhookId: number, limit: number): { id: number; dueAt: number }[];
+  /** The `retrying` deliveries and the pings, ascending by `dueAt`, which is `from` or later. */
+  retries(webhookId: number, limit: number, from?: number): { id: number; dueAt: number }[];
   /** Held deliveries with a release height of at most `height`. */
   releasable(height: number, limit: number): { webhookId: number; id: number }[];
   /** Held deliveries of blocks at `blockHeight` or above. */

@@ -277,6 +277,21 @@ describe("what a target is sent next", () => {
     expect(next()).to.equal("retry 1: 3");
   });
 
+  it("is a batch again in strict order, however many that come after it are due before it", () => {
+    addWebhook({ order: "strict", batch: { size: 5, wait: 0 } });
+    for (let n = 0; n < 150; n++) append([1]);
+    for (const id of [1, 2]) retry(1, id, 9_000, "a");
+    for (let id = 3; id <= 150; id++) retry(1, id, 8_000);
+    expect(next()).to.equal("retry 1: 1 2");
+  });
+
+  it("is in strict order no batch that passes what is to be tried again", () => {
+    addWebhook({ order: "strict", batch: { size: 3, wait: 0 } });
+    for (let n = 0; n < 3; n++) append([1]);
+    retry(1, 2, 20_000);
+    expect(next()).to.equal("first 1: 1");
+  });
+
   it("waits for the rate of its webhook, first attempts and retries alike", () => {
     const lane = addWebhook({ rate: 1 });
     append([1]);

@@ -223,8 +223,8 @@ export const createOutboxReader = (db: WebhookDatabases, instance: string, { she
     return some(merged(waitingRows(webhookId, after), sheets.waiting(webhookId, after), older), 0, limit);
   };
 
-  const retries: WebhookStore["retries"] = (webhookId, limit) =>
-    [...db.due.getKeys({ start: [webhookId, 0, 0], end: [webhookId, beyondAll, 0], limit })].map(([, dueAt, id]) => ({ id, dueAt }));
+  const retries: WebhookStore["retries"] = (webhookId, limit, from = 0) =>
+    [...db.due.getKeys({ start: [webhookId, from, 0], end: [webhookId, beyondAll, 0], limit })].map(([, dueAt, id]) => ({ id, dueAt }));
 
   const releasable: WebhookStore["releasable"] = (height, limit) =>
     [...db.held.getKeys({ start: ["release", 0, 0, 0], end: ["release", height + 1, 0, 0], limit })].map(([, , webhookId, id]) => ({ webhookId, id }));

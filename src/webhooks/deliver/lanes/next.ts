@@ -35,7 +35,7 @@ const readyRows = (lane: Lane, store: WebhookStore, count: number): DeliveryRow[
 /** Deliveries that were sent as one, and are due again. */
 const sameBatch = (lane: Lane, store: WebhookStore, first: DeliveryRow): DeliveryRow[] => {
   if (first.batch === undefined) return [first];
-  const due = store.retries(lane.webhook.id, lane.open.taken + 100).filter(({ id, dueAt }) => dueAt === first.dueAt && !lane.underWay.has(id) && !lane.isWithdrawn(id));
+  const due = store.retries(lane.webhook.id, lane.open.taken + 100, first.dueAt ?? 0).filter(({ id, dueAt }) => dueAt === first.dueAt && !lane.underWay.has(id) && !lane.isWithdrawn(id));
   return due.map(({ id }) => store.delivery(lane.webhook.id, id)).filter((row) => row !== undefined && row.batch === first.batch) as DeliveryRow[];
 };
 
@@ -61,11 +61,10 @@ const isBehind = (lane: Lane, rules: LaneRules): boolean => {
   return isOrdered(lane, rules) && target.firsts > 0;
 };
 
-/** In strict order, a delivery that is to be tried again holds up all after it. */
-const isHeldUp = ({ webhook }: Lane, store: WebhookStore, id: number): boolean => {
-  if (webhook.order !== "strict") return false;
-  const [retrying] = store.deliveryIds(webhook.id, "retrying", 0, 1);
-  return retrying !== undefined && retrying < id;
+/** In strict order, a delivery that is to be tried again holds up all after it: the lowest of those. */
+const heldUpFrom = ({ webhook }: Lane, store: WebhookStore): number => {
+  const [retrying = Infinity] = webhook.order === "strict" ? store.deliveryIds(webhook.id, "retrying", 0, 1) : [];
+  return retrying;
 };
 
 /** Deliveries that are sent as one. No more than may be open can come together. */
@@ -75,9 +74,11 @@ const firstOf = (lane: Lane, store: WebhookStore, rules: LaneRules, { schedule, 
   if (isBehind(lane, rules) || lane.mayAt > monotonic) return undefined;
   const { batch } = lane.webhook;
   const size = sizeOf(lane.webhook, rules);
-  const rows = readyRows(lane, store, size);
-  const [head] = rows;
-  if (head === undefined || isHeldUp(lane, store, head.id)) return undefined;
+  const ready = readyRows(lane, store, size);
+  if (ready.length === 0) return undefined;
+  const from = heldUpFrom(lane, store);
+  const rows = ready.filter(({ id }) => id < from);
+  if (rows.length === 0) return undefined;
   if (batch !== null && rows.length < size) {
     lane.batchSince ??= schedule;
     if (schedule - lane.batchSince < batch.wait) return undefined;
@@ -129,7 +130,7 @@ const nextFirst = (target: Target, store: WebhookStore, rules: LaneRules, times:
 const inStrictOrder = (lane: Lane, store: WebhookStore, row: DeliveryRow, now: number): DeliveryRow | undefined => {
   const { webhook, underWay, isWithdrawn } = lane;
   if (webhook.order !== "strict") return row;
-  const [[lowest = row.id], [pending = Infinity]] = [store.deliveryIds(webhook.id, "retrying", 0, 1), store.deliveryIds(webhook.id, "pending", 0, 1)];
+  const [lowest, [pending = Infinity]] = [heldUpFrom(lane, store), store.deliveryIds(webhook.id, "pending", 0, 1)];
   if (pending < lowest) return undefined;
   if (lowest === row.id) return row;
   const first = store.delivery(webhook.id, lowest);
