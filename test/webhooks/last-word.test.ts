@@ -1,21 +1,15 @@
 import { expect } from "chai";
 import type { WebhookOptions } from "../../types/webhook-options.js";
-import type { DeliveryState } from "../../types/webhooks.js";
+import type { Delivery, DeliveryState } from "../../types/webhooks.js";
 import type { FullBlock } from "../../src/chain/blocks/block.js";
-import { createChainRules } from "../../src/chain/rules.js";
-import { loadChain } from "../data/read.js";
 import { createReceiver, type Received, type Receiver } from "./receiver.js";
+import { before, withTransactions } from "./rich-block.js";
 import { createScriptedChain, type ScriptedChain } from "./scripted-chain.js";
 import { createStage, eventually, type Stage } from "./stage.js";
 
-const chain = loadChain("core3-testnet-a");
-const rules = createChainRules(chain.network);
-const rich = chain.blocks.find(({ height, numberOfTransactions }) => height > 10 && numberOfTransactions > 1)!.height;
-const before = chain.blocks.slice(0, rich - 1).map((block) => rules.parseBlock(block));
 const page = { offset: 0, limit: 100 };
 const day = 86_400_000;
 
-const withTransactions = rules.parseBlock(chain.blocks[rich - 1]!);
 const [t1, t2] = withTransactions.transactions as [FullBlock["transactions"][0], FullBlock["transactions"][0]];
 const blockOf = (id: string, ...transactions: FullBlock["transactions"]): FullBlock => ({ block: { ...withTransactions.block, id }, transactions });
 const [b, next, other] = [blockOf("1000000001"), blockOf("1000000002"), blockOf("1000000003")];
@@ -59,11 +53,16 @@ describe("the last that a webhook is told", () => {
   const lastWord = (subject: string): string | undefined => accepted.findLast((name) => name.endsWith(` ${subject}`))?.split(" ", 1)[0];
   const inState = (webhookId: number, state: DeliveryState): number => stage.engine.deliveries(webhookId, state, page).total;
 
-  /** Until all has been tried that is due. */
+  /** Until all has been tried that is due, and there is nothing more to read. */
   const quiet = async (webhookId: number): Promise<void> => {
-    await stage.engine.settled();
-    const isDue = ({ state, dueAt }: { state: string; dueAt: number | null }): boolean => state === "pending" || (dueAt !== null && dueAt <= stage.clock.now());
-    await eventually(() => (stage.engine.deliveries(webhookId, undefined, page).rows.some(isDue) ? undefined : true));
+    const all = (): Delivery[] => stage.engine.deliveries(webhookId, undefined, page).rows;
+    const isDue = ({ state, dueAt }: Delivery): boolean => state === "pending" || (dueAt !== null && dueAt <= stage.clock.now());
+    let known: number;
+    do {
+      await eventually(() => (all().some(isDue) ? undefined : true));
+      known = all().length;
+      await stage.engine.settled();
+    } while (all().length > known);
   };
   const apply = async (full: FullBlock, webhookId: number): Promise<void> => {
     scripted.apply(full);
@@ -142,6 +141,40 @@ describe("the last that a webhook is told", () => {
     await apply(other, id);
     await recover(id);
     expect(lastWord(t1.id)).to.equal("transaction.reverted");
+  });
+
+  it("is that a block is reverted, though it was there again for a moment, and more was open than there is room for", async () => {
+    await begin({ window: 2 });
+    const { id } = stage.engine.create({ events: blockEvents, target: receiver.url });
+    const earlier = ["4000000001", "4000000002"].map((name) => blockOf(name));
+    for (const full of [...earlier, b]) await apply(full, id);
+    refused.add(`block.reverted ${b.block.id}`);
+    await revert(id);
+    for (const [place, { block }] of earlier.entries()) {
+      refused.add(`block.applied ${block.id}`);
+      stage.engine.redeliver(id, place + 1);
+    }
+    await eventually(() => (inState(id, "retrying") === 3 ? true : undefined));
+    await apply(b, id);
+    await revert(id);
+    await apply(other, id);
+    await recover(id);
+    expect([b, other].map(({ block }) => lastWord(block.id))).to.deep.equal(["block.reverted", "block.applied"]);
+  });
+
+  it("is told by a replay of which the chain does not keep the block it is at, and the webhook stays where it is", async () => {
+    await begin();
+    const { id } = stage.engine.create({ events: blockEvents, target: receiver.url });
+    await apply(b, id);
+    const { store } = stage.environment;
+    const { cursor } = store.progress(id);
+    store.transaction(() => store.putProgress(id, { ...store.progress(id), replays: [{ id: 1, cursor: "3-1234567890", to: 5 }] }));
+    stage.engine.patch(id, { description: "It is read again." });
+    await quiet(id);
+    await eventually(() => (accepted.length === 3 ? true : undefined));
+    await quiet(id);
+    expect(accepted.slice(1)).to.deep.equal(before.slice(3, 5).map(({ block }) => `block.applied ${block.id}`));
+    expect(store.progress(id).cursor).to.equal(cursor);
   });
 
   for (const events of [["block.applied"], blockEvents]) {

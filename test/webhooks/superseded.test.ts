@@ -5,26 +5,20 @@ import type { ServerResponse } from "node:http";
 import type { BlockData, TransactionData } from "../../types/events.js";
 import type { DeliveryState, Webhook } from "../../types/webhooks.js";
 import type { Place, WebhookStore } from "../../types/webhook-store.js";
-import { createChainRules } from "../../src/chain/rules.js";
 import type { FullBlock } from "../../src/chain/blocks/block.js";
 import { hasCheckedRows } from "../../src/store/webhooks/databases.js";
 import { rowEncoder } from "../../src/store/webhooks/row-encoding.js";
-import { loadChain } from "../data/read.js";
 import { createReceiver, type Received, type Receiver } from "./receiver.js";
+import { before, chain, rich, rules, withTransactions } from "./rich-block.js";
 import { createScriptedChain, type ScriptedChain } from "./scripted-chain.js";
 import { createStage, eventually, type Stage } from "./stage.js";
 
-const chain = loadChain("core3-testnet-a");
-const rules = createChainRules(chain.network);
-const rich = chain.blocks.find(({ height, numberOfTransactions }) => height > 10 && numberOfTransactions > 1)!.height;
-const before = chain.blocks.slice(0, rich - 1).map((block) => rules.parseBlock(block));
 const page = { offset: 0, limit: 100 };
 const day = 86_400_000;
 
 const bodyOf = (height: number): BlockData => ({ ...chain.blocks[height - 1]!, transactions: [], numberOfTransactions: 0 });
 const [b, next]: [FullBlock, FullBlock] = [rules.parseBlock(bodyOf(rich)), rules.parseBlock(bodyOf(rich + 1))];
 const other: FullBlock = { ...b, block: { ...b.block, id: "1234567890" } };
-const withTransactions = rules.parseBlock(chain.blocks[rich - 1]!);
 const [first] = withTransactions.transactions as [FullBlock["transactions"][0]];
 
 /** The two kinds of hosts: Portico keeps the chain, and tells the engine of its changes; or the host does, and emits them. */

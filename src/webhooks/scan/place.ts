@@ -1,26 +1,29 @@
 import type { Place, Progress } from "../../../types/webhook-store.js";
+import { type Cursor, cursorText, parseCursor } from "../../follow/index.js";
 
 /** Places of readers, and how they lie to each other. */
 
 /** Of a cursor's block. */
 export const heightOf = (cursor: string): number => Number.parseInt(cursor, 10) || 0;
 
-/** A cursor without its place in the host's log, and that. */
-const split = (cursor: string): [block: string, log: string] => {
-  const at = cursor.indexOf("~");
-  return at === -1 ? [cursor, ""] : [cursor.slice(0, at) || "genesis", cursor.slice(at)];
+const cursorIn = (text: string): Cursor => {
+  const parsed = parseCursor(text);
+  return parsed.kind === "cursor" ? parsed.cursor : { block: undefined };
 };
 
+/** A cursor without its place in the host's log. */
+const withoutLog = (cursor: string): string => cursorText({ block: cursorIn(cursor).block });
+
+/** Whether a cursor has a place in the host's log. */
+export const hasLog = (cursor: string): boolean => cursorIn(cursor).log !== undefined;
+
 /** A cursor of one's block, and of another's place in the host's log. */
-export const cursorOf = (block: string, log: string): string => {
-  const [[name], [, place]] = [split(block), split(log)];
-  return name === "genesis" && place !== "" ? place : `${name}${place}`;
-};
+export const cursorOf = (block: string, log: string): string => cursorText({ block: cursorIn(block).block, log: cursorIn(log).log });
 
 const atLog = ({ cursor, part }: Place, log: string): Place => (part === undefined ? { cursor: cursorOf(cursor, log) } : { cursor: cursorOf(cursor, log), part: { ...part, before: cursorOf(part.before, log) } });
 
 /** Without the place in the host's log. */
-export const onChain = (place: Place): Place => atLog(place, "");
+export const onChain = (place: Place): Place => atLog(place, "genesis");
 
 /** Whether a part is taken of the reversal of a block. */
 const isReversing = ({ cursor, part }: Place): boolean => part !== undefined && heightOf(part.before) > heightOf(cursor);
@@ -29,7 +32,7 @@ const isReversing = ({ cursor, part }: Place): boolean => part !== undefined && 
 export const beforeReversal = (block: string, parent: string, transactions: number): Place => ({ cursor: parent, part: { before: block, taken: 0, transactions } });
 
 /** The block up to which all, or a part, was seen, and not taken back as a whole: a cursor without a place in the log. */
-export const blockAt = (place: Place): string => split(isReversing(place) && place.part !== undefined ? place.part.before : place.cursor)[0];
+export const blockAt = (place: Place): string => withoutLog(isReversing(place) && place.part !== undefined ? place.part.before : place.cursor);
 
 /** How many events of its block's reversal are taken. */
 export const reversedAt = (place: Place): number => (isReversing(place) ? (place.part?.taken ?? 0) : 0);

@@ -2,10 +2,10 @@ import type { Place, WebhookRow } from "../../../types/webhook-store.js";
 import { messageOf, PorticoError } from "../../errors.js";
 import { cursorText, type ReadOptions } from "../../follow/index.js";
 import { createLocateOne, isNotReady, type LocateNeeds, optionsOf } from "./locate.js";
-import { blockAt, cursorOf, distinctTold, heightOf, movedFrom, placesText, samePlace, wholeHeight } from "./place.js";
-import { createReaders, nameOf, type Reader, type Readers, type ReadersNeeds, type Role } from "./readers.js";
+import { heightOf, placesText, samePlace, toldOf } from "./place.js";
+import { createReaders, nameOf, progressAfter, type Reader, type Readers, type ReadersNeeds, type Role } from "./readers.js";
 import type { Seat } from "./seat.js";
-import { createTold, type Told } from "./told.js";
+import { createTold, takenBack, type Told } from "./told.js";
 
 export interface Places extends Told {
   /** Finds the places of webhooks that have none yet. */
@@ -110,12 +110,18 @@ const createRecover =
     for (const id of seat.ids) drop(id);
     if (isNotReady(error)) return true;
     if (!(error instanceof PorticoError) || error.code !== "CURSOR_UNKNOWN") return false;
-    const final = await follow.tip({ ...seat.options, confirmations: "final" });
+    // Below any fork. What a replay has not sent yet is above its height, whichever block is there now.
+    const last = await follow.tip(seat.role === "live" ? { ...seat.options, confirmations: "final" } : seat.options);
     const named = heightOf(seat.place.cursor);
-    const cursor = cursorText(final.block === undefined || named >= final.block.height ? final : await follow.locate(String(named), seat.options));
-    for (const id of seat.ids) logger.warn(`webhooks: webhook ${id} goes on from ${cursor}: the block of its cursor, ${seat.place.cursor}, is neither on the chain nor kept`);
+    const cursor = cursorText(last.block === undefined || named >= last.block.height ? last : await follow.locate(String(named), seat.options));
+    const what = seat.role === "live" ? "" : "a replay of ";
+    for (const id of seat.ids) logger.warn(`webhooks: ${what}webhook ${id} goes on from ${cursor}: the block of its cursor, ${seat.place.cursor}, is neither on the chain nor kept`);
     await store.transactionSoon(() => {
-      for (const id of seat.ids) store.putProgress(id, { ...store.progress(id), part: undefined, cursor, replays: [] });
+      for (const id of seat.ids) {
+        const progress = store.progress(id);
+        const after = progressAfter(progress, { role: seat.role, place: { cursor }, told: toldOf(progress) });
+        store.putProgress(id, seat.role === "live" ? { ...after, replays: [] } : after);
+      }
     });
     return true;
   };
@@ -123,16 +129,7 @@ const createRecover =
 /** How the reader of a webhook moves. */
 const createMoves = (readerOf: (seat: Seat, id: number) => Reader | undefined, { write }: Readers): Pick<Places, "put" | "move" | "wait" | "busy"> => {
   const go = (reader: Reader, { lost }: Seat, to: Place): void => {
-    if (lost === undefined) {
-      reader.place = to;
-      return;
-    }
-    const told = reader.told.map((place) => movedFrom(lost, place, to));
-    // A transaction that is taken back with a branch may be on the chain in a block that is told already: that is told again.
-    const isPastFork = heightOf(lost) <= wholeHeight(reader.place) && blockAt(reader.place) !== lost;
-    const live = reader.place;
-    reader.place = isPastFork ? movedFrom(lost, { cursor: cursorOf(lost, live.cursor) }, to) : movedFrom(lost, live, to);
-    reader.told = distinctTold(isPastFork ? [...told, live] : told, reader.place);
+    Object.assign(reader, lost === undefined ? { place: to } : takenBack(reader, lost, to));
   };
   return {
     put: (seat, id, place) => {

@@ -22,7 +22,8 @@ export interface Reader {
   epoch: number;
 }
 
-const progressAfter = (progress: Progress, { role, place, told }: Reader): Progress => {
+/** The progress of a webhook whose reader has moved. */
+export const progressAfter = (progress: Progress, { role, place, told }: Pick<Reader, "role" | "place" | "told">): Progress => {
   if (role === "live") return { ...progress, cursor: place.cursor, part: place.part, from: undefined, told: told.length === 0 ? undefined : [...told] };
   return { ...progress, replays: (progress.replays ?? []).map((one) => (one.id === role ? { id: one.id, to: one.to, ...place } : one)) };
 };

@@ -125,7 +125,8 @@ const createWritePiece = (needs: RecorderNeeds) => {
       const open = unsettled.get(webhookId) ?? countOpen(store, webhookId);
       unsettled.set(webhookId, open);
       if (open >= window) {
-        full.set(webhookId, index === 0 ? plan.place : placeWithin(plan, index, transactions - (event.event === "transaction.applied" ? 1 : 0)));
+        // What is taken back of it is gone: though nothing is told yet, it is to be seen if the chain goes the other way again.
+        full.set(webhookId, index === 0 && !lost.has(webhookId) ? plan.place : placeWithin(plan, index, transactions - (event.event === "transaction.applied" ? 1 : 0)));
         continue;
       }
       const isLast = plan.last.get(webhookId) === index;

@@ -1,6 +1,6 @@
 import type { DeliveryRow, Message, Place, Progress, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
 import { isReversal } from "../../follow/event-names.js";
-import { blockAt, cursorOf, distinctTold, heightOf, toldOf } from "./place.js";
+import { blockAt, cursorOf, distinctTold, hasLog, heightOf, toldOf } from "./place.js";
 
 /** Where a webhook that is disabled goes on once it is enabled: before what it was not told, without losing sight of what it was told beyond that. */
 
@@ -32,7 +32,7 @@ const placeBeforeAll = (open: readonly [Open, ...Open[]], live: Place): Place =>
   const { before } = lowest.message;
   const hostEvent = open.find(({ message }) => message.block === undefined);
   // What a replay sends has no place in the log.
-  const log = hostEvent?.message.before ?? (before.includes("~") ? before : live.cursor);
+  const log = hostEvent?.message.before ?? (hasLog(before) ? before : live.cursor);
   const cursor = cursorOf(before, log);
   return cursor === before ? placeBefore(lowest) : { cursor };
 };

@@ -1,18 +1,20 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Logger } from "../../../types/node-context.js";
 import type { Place, WebhookStore } from "../../../types/webhook-store.js";
-import { logFailure } from "../log-failure.js";
-import { type Cursor, cursorText, type Follow, type Group } from "../../follow/index.js";
+import type { Follow, Group } from "../../follow/index.js";
 import type { PatternWorker } from "../conditions/pattern.js";
 import type { Register } from "../registry/register.js";
 import type { After } from "../timekeeper.js";
-import { beforeReversal, blockAt, samePlace, wholeHeight } from "./place.js";
+import { createObserve } from "./observe.js";
+import { blockAt, samePlace, wholeHeight } from "./place.js";
 import { placeAfter, type Plan, planFirst, type PlannedEvent } from "./plan.js";
 import { createPlaces, type Places } from "./places.js";
 import type { RecentEvents } from "../registry/dry-run.js";
+import { read } from "./read.js";
 import type { Recorder } from "./recorder.js";
+import { createRounds } from "./rounds.js";
 import type { Seat } from "./seat.js";
-import { findLost, isReverted, reversalOf } from "./told.js";
+import { findLost, isReverted, lostGroup } from "./told.js";
 
 export interface ScannerNeeds {
   store: WebhookStore;
@@ -49,32 +51,12 @@ export interface Scanner {
   stop(): Promise<void>;
 }
 
-/** Milliseconds until reading is tried again after it failed. */
-const retryDelay = 1_000;
-
 /** What a part of the scanner has of the whole. */
 interface Life {
   isRunning(): boolean;
   failed(error: unknown): void;
   wake(): void;
 }
-
-/** The groups that come next, and whether there are more. */
-const read = async (follow: Follow, seat: Seat): Promise<{ groups: readonly Group[]; atEnd: boolean; place: Place; seenTransactions: number | undefined }> => {
-  const { place, options, until } = seat;
-  const { part, cursor } = place;
-  if (part !== undefined) {
-    const [group] = (await follow.after(await follow.locate(part.before), { ...options, limit: 1 })).groups;
-    if (group !== undefined && cursorText(group.after) === cursor) return { groups: [group], atEnd: false, place, seenTransactions: isReverted(group) ? part.transactions : undefined };
-  }
-  const { groups, atEnd } = await follow.after(await follow.locate(cursor), options);
-  const wanted = until === undefined ? groups : groups.filter(({ change }) => change?.kind === "applied" && change.full.block.height <= until);
-  // While nothing comes, what is left of the group may be on the chain again.
-  const [next] = groups;
-  const isLost = part !== undefined && next !== undefined && isReverted(next) && cursorText(next.before) === cursor;
-  const from = next === undefined ? place : isLost ? beforeReversal(cursor, cursorText(next.after), part.transactions) : { cursor };
-  return { groups: wanted, atEnd: atEnd || (until !== undefined && groups.length > 0 && wanted.length < groups.length), place: from, seenTransactions: part?.transactions };
-};
 
 const decideOne = async ({ register, patterns }: ScannerNeeds, { event }: PlannedEvent, id: number): Promise<boolean> => {
   const undecided = register.matcher().match(event.event, event.data).undecided.find((one) => one.id === id);
@@ -140,106 +122,38 @@ const createTake = (needs: ScannerNeeds, places: Places, life: Life) => {
   return { take, alone };
 };
 
-/** Notes what happens, for dry runs, from the start on. */
-const createObserve = ({ follow, recent }: ScannerNeeds, isRunning: () => boolean) => {
-  let observed: Cursor | undefined;
-
-  const observe = async (): Promise<void> => {
-    if (observed === undefined) {
-      observed = await follow.tip();
-      return;
-    }
-    for (let atEnd = false; !atEnd && isRunning(); ) {
-      const batch = await follow.after(observed);
-      for (const { events } of batch.groups) for (const event of events) recent.note(event.event, { at: event.at, json: () => event.json });
-      observed = batch.cursor;
-      atEnd = batch.atEnd || batch.groups.length === 0;
-      if (!atEnd) await nextTurn();
-    }
-  };
-
-  return async (): Promise<void> => {
-    try {
-      await observe();
-    } catch {
-      // Not ready, or moved to another chain: it begins again.
-      observed = undefined;
-    }
-  };
-};
-
-/** Does rounds of work, again for as long as there was some or it is woken meanwhile; after a failure, in a moment. */
-const createRounds = ({ after, logger }: ScannerNeeds, isRunning: () => boolean, round: () => Promise<boolean>) => {
-  let going: Promise<void> | undefined;
-  let again = false;
-  let cancelRetry: (() => void) | undefined;
-
-  const failed = (error: unknown): void => {
-    if (!isRunning()) return;
-    logFailure(logger, "the chain cannot be read for them", error);
-    cancelRetry?.();
-    cancelRetry = after(retryDelay, () => {
-      cancelRetry = undefined;
-      wake();
-    });
-  };
-
-  const run = async (): Promise<void> => {
-    while (again && isRunning()) {
-      again = false;
-      if (await round()) again = true;
-    }
-  };
-
-  const wake = (): void => {
-    if (!isRunning()) return;
-    again = true;
-    // In another turn: of a webhook that has just been written, all is read again, and it may be large.
-    going ??= nextTurn()
-      .then(run)
-      .catch(failed)
-      .finally(() => {
-        going = undefined;
-        if (again && cancelRetry === undefined) wake();
-      });
-  };
-
-  return { failed, wake, going: () => going, stop: (): void => cancelRetry?.() };
-};
-
 /** One round: every seat goes as far as one reading does. Says whether any was read for. */
 const createRound = (needs: ScannerNeeds, places: Places, { isRunning, failed }: Life, take: ReturnType<typeof createTake>["take"]) => {
   const { follow } = needs;
   const observe = createObserve(needs, isRunning);
 
-  /** Takes back the next block of what the chain has lost. Returns whether there was one. */
-  const takeBack = async (seat: Seat): Promise<boolean> => {
-    const lost = await findLost(follow, seat);
-    if (lost === undefined) {
-      places.endTold(seat);
-      return false;
-    }
+  /** Takes back the highest block that the chain has lost of what the webhooks of a seat were told. */
+  const takeBack = async (seat: Seat, lost: NonNullable<Awaited<ReturnType<typeof findLost>>>): Promise<void> => {
     if ("unknown" in lost) await places.forgetTold(seat, lost.unknown);
     else await take(places.lose(seat, lost.block), [lost.group], lost.place, lost.seenTransactions);
-    return true;
   };
 
   /** A replay sends again what the webhook has seen, and no more: nothing overtakes. Up to there it may be read now, if that is beyond its place. */
-  const replayed = async (seat: Seat): Promise<Seat | undefined> => {
+  const upToSeen = async (seat: Seat): Promise<Seat | undefined> => {
     const seen = places.seen(seat);
-    if (seen === undefined || (await reversalOf(follow, blockAt(seen), seat)) !== undefined) return undefined;
+    if (seen === undefined || (await lostGroup(follow, blockAt(seen), seat)) !== undefined) return undefined;
     const until = Math.min(seat.until ?? 0, wholeHeight(seen));
     return wholeHeight(seat.place) >= until && until !== seat.until ? undefined : places.upTo(seat, until);
   };
 
   /** Takes the webhooks of a seat as far as one reading goes. Says whether there was anything to do. */
   const step = async (from: Seat): Promise<boolean> => {
-    const seat = from.role === "live" ? from : await replayed(from);
+    const seat = from.role === "live" ? from : await upToSeen(from);
     if (seat === undefined) return false;
-    if (seat.told.length > 0 && (await takeBack(seat))) return true;
     const { groups, atEnd, place, seenTransactions } = await read(follow, seat);
-    // A chain that answers later may have changed since.
-    if (seat.told.length > 0 && (groups.some(isReverted) || (await findLost(follow, seat)) !== undefined)) return true;
+    if (seat.told.length > 0) {
+      // After the reading: what is on the chain now was on it then.
+      const lost = await findLost(follow, seat);
+      if (lost !== undefined) await takeBack(seat, lost);
+      // A chain that answers later may have changed meanwhile.
+      if (lost !== undefined || groups.some(isReverted)) return true;
+      places.endTold(seat);
+    }
     // Of the group that was taken in part, the rest is not on the chain any more.
     if (!samePlace(seat.place, place)) for (const id of seat.ids) places.move(seat, id, place);
     let at = place;
@@ -248,7 +162,7 @@ const createRound = (needs: ScannerNeeds, places: Places, { isRunning, failed }:
       const { taken, end } = await take(seat, left, at, left === groups ? seenTransactions : undefined);
       [left, at] = [left.slice(taken), end];
     }
-    if (atEnd || groups.length === 0) places.rest(seat, at);
+    if (atEnd) places.rest(seat, at);
     return true;
   };
 

@@ -2,7 +2,7 @@ import type { Place, WebhookStore } from "../../../types/webhook-store.js";
 import type { Logger } from "../../../types/node-context.js";
 import { PorticoError } from "../../errors.js";
 import { cursorText, type Follow, type Group } from "../../follow/index.js";
-import { beforeReversal, blockAt, heightOf, onChain, reversedAt, samePlace, wholeHeight } from "./place.js";
+import { beforeReversal, blockAt, cursorOf, distinctTold, heightOf, movedFrom, onChain, reversedAt, samePlace, wholeHeight } from "./place.js";
 import type { Reader, Readers } from "./readers.js";
 import type { Seat } from "./seat.js";
 
@@ -23,7 +23,7 @@ export interface Lost {
 }
 
 /** The reversal of a block, if the chain has lost that. */
-export const reversalOf = async (follow: Follow, block: string, { options }: Seat): Promise<Group | undefined> => {
+export const lostGroup = async (follow: Follow, block: string, { options }: Seat): Promise<Group | undefined> => {
   const reading = { ...options, hostEvents: false };
   const [group] = (await follow.after(await follow.locate(block, reading), { ...reading, limit: 1 })).groups;
   return group !== undefined && isReverted(group) ? group : undefined;
@@ -40,7 +40,7 @@ export const findLost = async (follow: Follow, seat: Seat): Promise<Lost | { unk
     const block = blockAt(place);
     try {
       // Where the chain is Portico's own store, these answer at once: it does not change meanwhile.
-      const group = await reversalOf(follow, block, seat);
+      const group = await lostGroup(follow, block, seat);
       if (group === undefined) continue;
       const { part } = place;
       const from = part === undefined ? { cursor: block } : beforeReversal(block, cursorText(group.after), part.transactions);
@@ -51,6 +51,15 @@ export const findLost = async (follow: Follow, seat: Seat): Promise<Lost | { unk
     }
   }
   return undefined;
+};
+
+/** Where a webhook goes on, and what it had been told, once a block that the chain has lost is taken back as far as `to`. */
+export const takenBack = ({ place, told }: Pick<Reader, "place" | "told">, lost: string, to: Place): Pick<Reader, "place" | "told"> => {
+  // A transaction that is taken back with a branch may be on the chain in a block that the webhook is beyond: it is told of that again.
+  const isBeyond = heightOf(lost) <= wholeHeight(place) && blockAt(place) !== lost;
+  const live = movedFrom(lost, isBeyond ? { cursor: cursorOf(lost, place.cursor) } : place, to);
+  const others = told.map((one) => movedFrom(lost, one, to));
+  return { place: live, told: distinctTold(isBeyond ? [...others, place] : others, live) };
 };
 
 export interface Told {
