@@ -119,6 +119,8 @@ export interface DeliveryRow {
   reverts?: string | undefined;
   /** Set while it waits for its first attempt, where its receiver may have been told of it nevertheless: before its webhook was disabled, or before it was reverted. */
   again?: true | undefined;
+  /** Set where a client asked for it (a replay, or after it had ended): a webhook that is disabled does not go back to it. Not of a reversal, which others wait for. */
+  onRequest?: true | undefined;
   /** Deliveries that went out in one request, and were not delivered, have the same. */
   batch?: string | undefined;
   /** How many steps of its schedule have begun: with each failed attempt one, but where its target asks for pauses. */
@@ -130,7 +132,7 @@ export interface DeliveryRow {
 }
 
 /** A delivery to be written with a message. */
-export interface Recipient extends Pick<DeliveryRow, "webhookId" | "event" | "key" | "last" | "reverts" | "again"> {
+export interface Recipient extends Pick<DeliveryRow, "webhookId" | "event" | "key" | "last" | "reverts" | "again" | "onRequest"> {
   /** Initial state: queued for its first attempt, to be made at once outside the queue, or held. */
   begin: { state: "pending" } | { state: "ping" } | { state: "held"; releaseHeight: number; blockHeight: number };
 }

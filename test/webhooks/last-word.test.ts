@@ -177,6 +177,50 @@ describe("the last that a webhook is told", () => {
     expect(store.progress(id).cursor).to.equal(cursor);
   });
 
+  describe("asked for by a client", () => {
+    const refuse = (name: string): void => void refused.add(name);
+    const retries = async (webhookId: number): Promise<void> => void (await eventually(() => (inState(webhookId, "retrying") === 1 ? true : undefined)));
+    const failsAgain = async (webhookId: number): Promise<void> =>
+      void (await eventually(() => (stage.engine.deliveries(webhookId, "retrying", page).rows.some(({ dueAt }) => dueAt !== null && dueAt > stage.clock.now()) ? true : undefined)));
+    /** Ways to ask, each for something that fails again. */
+    const asking: Record<string, (webhookId: number, order: "strict" | "first" | "none") => Promise<void>> = {
+      "a delivery that had arrived": async (id) => {
+        for (const full of [b, next]) await apply(full, id);
+        refuse(`block.applied ${b.block.id}`);
+        stage.engine.redeliver(id, 1);
+      },
+      "one that was given up": async (id) => {
+        refuse(`block.applied ${b.block.id}`);
+        scripted.apply(b);
+        await retries(id);
+        stage.clock.advance(2 * day);
+        await eventually(() => (inState(id, "dead") === 1 ? true : undefined));
+        await apply(next, id);
+        expect(await stage.engine.recover(id, { since: 0, until: Infinity })).to.equal(1);
+      },
+      "a replay": async (id, order) => {
+        for (const full of [b, next]) await apply(full, id);
+        refuse(`block.applied ${before[3]!.block.id}`);
+        stage.engine.replay(id, { from: 3, to: 5 });
+        await eventually(() => (accepted.includes(`block.applied ${before[order === "strict" ? 2 : 4]!.block.id}`) ? true : undefined));
+      },
+    };
+
+    for (const [what, ask] of Object.entries(asking)) {
+      for (const order of ["strict", "first", "none"] as const) {
+        it(`is not gone back to by a webhook that is disabled: ${what} (${order})`, async () => {
+          await begin({ schedule: [day] });
+          const { id } = stage.engine.create({ events: blockEvents, target: receiver.url, order });
+          await ask(id, order);
+          await failsAgain(id);
+          const sent = accepted.length;
+          await disableWhile(id, () => scripted.apply(other));
+          expect(accepted.slice(sent)).to.deep.equal([`block.applied ${other.block.id}`]);
+        });
+      }
+    }
+  });
+
   for (const events of [["block.applied"], blockEvents]) {
     it(`comes, though the chain keeps a block that it has lost, and not that one's parent (${events.join(", ")})`, async () => {
       await begin();

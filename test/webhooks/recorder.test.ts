@@ -33,7 +33,7 @@ describe("the recorder of what is to be delivered", () => {
       ...{ mayBeAttempted: () => false, isUnderWay: () => false, overtake: () => undefined, onWritten: (all) => written.push(...all.flatMap(({ rows }) => rows)) },
       onChanged: (webhookIds) => told.push({ webhooks: [...webhookIds], withdrawn: [...withdrawn], state: store.delivery(1, 1)?.state }),
     });
-    const record = (plan: Plan) => recorder.record([plan], new Set([1]), { isCurrent: () => true, put: () => undefined, mayBeTold: () => false });
+    const record = (plan: Plan) => recorder.record([plan], new Set([1]), { isCurrent: () => true, put: () => undefined, mayBeTold: () => false, isOnRequest: false });
     await record(planOf("applied", { height: 2, id: "17" }));
     expect([told, store.delivery(1, 1)?.state]).to.deep.equal([[], "pending"]);
     expect(written).to.deep.equal([store.delivery(1, 1)]);

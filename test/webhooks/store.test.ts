@@ -36,13 +36,14 @@ const beginIn = (kind: number, time: number): Recipient["begin"] => {
 };
 
 type Step =
-  | { kind: "append"; recipients: { webhookId: number; begin: number; time: number; last?: true | undefined; reverts?: string | undefined }[]; times: number }
+  | { kind: "append"; recipients: { webhookId: number; begin: number; time: number; last?: true | undefined; again?: true | undefined; onRequest?: true | undefined; reverts?: string | undefined }[]; times: number }
   | { kind: "change"; pick: number; state: DeliveryState; time: number }
   | { kind: "deliver"; picks: number[]; time: number; body: string }
   | { kind: "trim"; delivered: number; dead: number; limit: number }
   | { kind: "remove"; webhookId: number };
 
 const time = fc.integer({ min: 2, max: 40 });
+const marks = { last: fc.constant(true as const), again: fc.constant(true as const), onRequest: fc.constant(true as const) };
 const steps: fc.Arbitrary<Step[]> = fc.array(
   fc.oneof(
     {
@@ -51,7 +52,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
         kind: fc.constant("append" as const),
         recipients: fc.array(
           fc.record(
-            { webhookId: fc.integer({ min: 1, max: 3 }), begin: fc.constantFrom(0, 0, 0, 1, 2), time, last: fc.constant(true as const), reverts: fc.constantFrom("msg_0", "m".repeat(400)) },
+            { webhookId: fc.integer({ min: 1, max: 3 }), begin: fc.constantFrom(0, 0, 0, 1, 2), time, ...marks, reverts: fc.constantFrom("msg_0", "m".repeat(400)) },
             { requiredKeys: ["webhookId", "begin", "time"] },
           ),
           { minLength: 1, maxLength: 4 },

@@ -7,6 +7,7 @@ import { type FullClock, readingsOf } from "../../clock.js";
 import { PorticoError } from "../../errors.js";
 import { webhookRow } from "../registry/webhook-service.js";
 import { endOf } from "./outcome.js";
+import { isReversal } from "../../follow/event-names.js";
 import { keyOf } from "./request.js";
 import type { Payloads } from "./payloads.js";
 import type { Timekeeper } from "../timekeeper.js";
@@ -30,14 +31,11 @@ const batchSize = 500;
 const pingEvent = "ping";
 
 /** The delivery as one that is due now, whether or not it was ever attempted: it waits for nothing but its turn. */
-const dueNow = ({ stepSince: _, ...row }: DeliveryRow, now: number): DeliveryRow => ({
-  ...row,
-  state: "retrying",
-  dueAt: now,
-  finishedAt: null,
-  hold: null,
-  failures: 0,
-});
+const dueNow = ({ stepSince: _, ...row }: DeliveryRow, now: number): DeliveryRow => {
+  const due: DeliveryRow = { ...row, state: "retrying", dueAt: now, finishedAt: null, hold: null, failures: 0 };
+  if (row.finishedAt !== null && !isReversal(row.event)) due.onRequest = true;
+  return due;
+};
 
 /** A ping is one attempt, at once and for itself: sent again, it is what it was at first. */
 const dueAgain = (row: DeliveryRow, now: number): DeliveryRow => (row.event === pingEvent ? { ...dueNow(row, 0), state: "pending" } : dueNow(row, now));

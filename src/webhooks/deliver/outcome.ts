@@ -178,7 +178,7 @@ export interface Chance {
 
 /** A delivery after an attempt. Bodies of answers are kept for the last one only. */
 export const afterAttempt = (row: DeliveryRow, attempt: Attempt, result: Result, { now, random, isLast, batch }: Chance, rules: RetryRules): DeliveryRow => {
-  const { id, webhookId, messageId, key, event, at, last, reverts, stepSince } = row;
+  const { id, webhookId, messageId, key, event, at, last, reverts, onRequest, stepSince } = row;
   const place = { failures: row.failures, stepSince, now: now.schedule, random };
   const next = isLast && !result.ok ? ({ state: "superseded" } as const) : nextStep(result, place, event === "ping" ? { ...rules, schedule: [] } : rules);
   const failures = next.state === "retrying" ? next.failures : row.failures + (result.ok ? 0 : 1);
@@ -188,6 +188,7 @@ export const afterAttempt = (row: DeliveryRow, attempt: Attempt, result: Result,
   const after: DeliveryRow = { id, webhookId, messageId, key, event, at, state: next.state, dueAt, finishedAt, hold: null, failures, attemptCount: row.attemptCount + 1, attempts };
   if (last !== undefined) after.last = last;
   if (reverts !== undefined) after.reverts = reverts;
+  if (next.state === "retrying" && onRequest !== undefined) after.onRequest = onRequest;
   if (next.state === "retrying" && batch !== undefined) after.batch = batch;
   if (next.state === "retrying" && next.stepSince !== undefined) after.stepSince = next.stepSince;
   return after;

@@ -44,6 +44,7 @@ interface Writing extends TakenBack {
 interface Turn {
   webhooks: ReadonlyMap<number, WebhookRow>;
   isCurrent(webhookId: number): boolean;
+  isOnRequest: boolean;
   mayBeTold(webhookId: number, height: number): boolean;
   /** Deliveries that are not settled, by webhook, as far as they were counted. */
   unsettled: Map<number, number>;
@@ -55,6 +56,8 @@ interface Turn {
 export interface PlanPlaces {
   /** False where it was set elsewhere, or its webhook disabled, since the plan was made: then nothing is written for it. */
   isCurrent(webhookId: number): boolean;
+  /** Whether they are those of a replay. */
+  isOnRequest: boolean;
   /** Whether a webhook may have been told of a block on the chain: before its cursor went back, or before it asked for a replay. */
   mayBeTold(webhookId: number, height: number): boolean;
   /** Tells whose place in the store is to be written, and where that is. */
@@ -99,7 +102,7 @@ const createWritePiece = (needs: RecorderNeeds) => {
   const { store, window, holding } = needs;
   const { takeBack, priorOf } = createEarlier(needs);
 
-  return ({ plan, planned, chunk }: Piece, writing: Writing, { webhooks, isCurrent, mayBeTold, unsettled, reached }: Turn): void => {
+  return ({ plan, planned, chunk }: Piece, writing: Writing, { webhooks, isCurrent, isOnRequest, mayBeTold, unsettled, reached }: Turn): void => {
     const { changed, full, written } = writing;
     const { event, index, about } = planned;
     const blockId = event.block?.id;
@@ -133,6 +136,7 @@ const createWritePiece = (needs: RecorderNeeds) => {
       const recipient: Recipient = { webhookId, event: spelling(webhook, event.event), key: keyOf(webhookId, event.id), begin: holding.beginOf(webhook, event) };
       if (isLast) recipient.last = true;
       if (reversal.reverts !== undefined) recipient.reverts = reversal.reverts;
+      if (isOnRequest && !isReversal(event.event)) recipient.onRequest = true;
       if (isChange && !takesBack && (lost.has(webhookId) || (event.block !== null && mayBeTold(webhookId, event.block.height)))) recipient.again = true;
       recipients.push(recipient);
     }
@@ -196,7 +200,7 @@ export const createRecorder = (needs: RecorderNeeds): Recorder => {
     let next = done;
     do {
       const piece = pieces[next++];
-      if (piece !== undefined) writePiece(piece, writing, { webhooks, isCurrent, mayBeTold: places.mayBeTold, unsettled, reached });
+      if (piece !== undefined) writePiece(piece, writing, { webhooks, isCurrent, isOnRequest: places.isOnRequest, mayBeTold: places.mayBeTold, unsettled, reached });
     } while (next < pieces.length && performance.now() - begun < turn);
     for (const [webhookId, place] of reached) places.put(webhookId, place);
     return next;

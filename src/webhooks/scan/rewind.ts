@@ -70,15 +70,15 @@ const placesBefore = (order: WebhookRow["order"], open: readonly Open[], progres
 };
 
 /**
- * The webhook's cursor goes back to before the first of what is open, which is then forgotten: it is found again from there. `isUnderWay`: whether an
- * attempt of a delivery is, or has been, that its row does not have yet.
+ * The webhook's cursor goes back to before the first of what is open, which is then forgotten: it is found again from there, but for what a client
+ * asked for. `isUnderWay`: whether an attempt of a delivery is, or has been, that its row does not have yet.
  */
 export const rewind = (store: WebhookStore, { id: webhookId, order }: Pick<WebhookRow, "id" | "order">, isUnderWay: (row: DeliveryRow) => boolean): void => {
   const ids = (["pending", "retrying", "held"] as const).flatMap((state) => store.deliveryIds(webhookId, state, 0, Number.MAX_SAFE_INTEGER)).sort((a, b) => a - b);
   const open = ids.flatMap((id): Open[] => {
     const row = store.delivery(webhookId, id);
     const message = row && store.message(row.messageId);
-    return row === undefined || message?.before === undefined ? [] : [{ row, message: { ...message, before: message.before } }];
+    return row === undefined || row.onRequest === true || message?.before === undefined ? [] : [{ row, message: { ...message, before: message.before } }];
   });
   const progress = store.progress(webhookId);
   store.putProgress(webhookId, { ...progress, ...placesBefore(order, open, progress, isUnderWay), replays: [], epoch: (progress.epoch ?? 0) + 1 });

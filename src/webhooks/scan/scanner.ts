@@ -73,6 +73,7 @@ const createTake = (needs: ScannerNeeds, places: Places, life: Life) => {
     const full = await recorder.record(plans, ids, {
       isCurrent: (id) => places.isCurrent(seat, id),
       put: (id, place) => places.put(seat, id, place),
+      isOnRequest: seat.role !== "live",
       mayBeTold: (id, height) => places.mayBeTold(seat, id, height),
     });
     for (const id of ids) {

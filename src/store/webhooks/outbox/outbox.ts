@@ -50,13 +50,14 @@ const removeRow = (db: WebhookDatabases, row: DeliveryRow): void => {
 };
 
 /** Member by member: to objects into which others were spread first, V8 adds members slowly. */
-const rowOf = ({ webhookId, event, key, last, reverts, again, begin }: Recipient, { at }: Message, messageId: number, id: number): DeliveryRow => {
+const rowOf = ({ webhookId, event, key, last, reverts, again, onRequest, begin }: Recipient, { at }: Message, messageId: number, id: number): DeliveryRow => {
   const hold = begin.state === "held" ? { releaseHeight: begin.releaseHeight, blockHeight: begin.blockHeight } : null;
   const state = begin.state === "held" ? "held" : "pending";
   const row: DeliveryRow = { id, webhookId, messageId, key, event, at, state, dueAt: begin.state === "ping" ? 0 : null, finishedAt: null, hold, failures: 0, attemptCount: 0, attempts: [] };
   if (last !== undefined) row.last = last;
   if (reverts !== undefined) row.reverts = reverts;
   if (again !== undefined) row.again = again;
+  if (onRequest !== undefined) row.onRequest = onRequest;
   return row;
 };
 

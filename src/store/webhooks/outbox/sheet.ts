@@ -20,10 +20,11 @@ const offsets = { id: 2, deliveredAt: 8, rest: 16 } as const;
 /** Whole numbers may have any size. */
 const packr = new Packr({ useRecords: false });
 
-/** Whether it is the last of its group; with `again`, 3 or 2. */
-type Last = boolean | 2 | 3;
+/** Whether it is the last of its group; with other marks, the sum of all. */
+type Marks = boolean | number;
+const marks = { last: 1, again: 2, onRequest: 4 } as const;
 
-type Rest = [messageId: number, key: string, event: string, at: number, last: Last, reverts: string | null, attempt?: [at: number, duration: number, status: number | null, body: string]];
+type Rest = [messageId: number, key: string, event: string, at: number, marks: Marks, reverts: string | null, attempt?: [at: number, duration: number, status: number | null, body: string]];
 
 const isPlain = ({ stage, error, body }: Attempt): boolean => stage === null && error === null && body.length <= longestBody;
 
@@ -36,11 +37,12 @@ export const fitsOnSheet = (row: DeliveryRow): boolean => {
   return state === "delivered" && finishedAt !== null && attemptCount <= 1 && attempts.every(isPlain);
 };
 
-const lastOf = ({ last = false, again }: DeliveryRow): Last => (again !== true ? last : last ? 3 : 2);
+const marksOf = ({ last = false, again, onRequest }: DeliveryRow): Marks =>
+  again === true || onRequest === true ? (last ? marks.last : 0) + (again === true ? marks.again : 0) + (onRequest === true ? marks.onRequest : 0) : last;
 
 export const packDelivery = (row: DeliveryRow): Buffer => {
   const { id, messageId, key, event, at, reverts, finishedAt, attempts: [attempt] } = row;
-  const rest: Rest = [messageId, key, event, at, lastOf(row), reverts ?? null];
+  const rest: Rest = [messageId, key, event, at, marksOf(row), reverts ?? null];
   if (attempt !== undefined) rest.push([attempt.at, attempt.duration, attempt.status, attempt.body]);
   const bytes = packr.pack(rest, RESERVE_START_SPACE + offsets.rest);
   bytes.writeUInt16BE(bytes.length, 0);
@@ -63,12 +65,14 @@ export const deliveredAt = (delivery: Buffer): number | undefined => {
 
 export const unpackDelivery = (delivery: Buffer, webhookId: number): DeliveryRow => {
   const finishedAt = deliveredAt(delivery) ?? null;
-  const [messageId, key, event, at, last, reverts, attempt] = packr.unpack(delivery.subarray(offsets.rest)) as Rest;
+  const [messageId, key, event, at, marked, reverts, attempt] = packr.unpack(delivery.subarray(offsets.rest)) as Rest;
   const attempts = attempt === undefined ? [] : [attemptOf(attempt)];
   const state = finishedAt === null ? "pending" : "delivered";
   const row: DeliveryRow = { id: idAt(delivery, 0), webhookId, messageId, key, event, at, state, dueAt: null, finishedAt, hold: null, failures: 0, attemptCount: attempts.length, attempts };
-  if (last === true || last === 3) row.last = true;
-  if (last === 2 || last === 3) row.again = true;
+  const sum = Number(marked);
+  if ((sum & marks.last) > 0) row.last = true;
+  if ((sum & marks.again) > 0) row.again = true;
+  if ((sum & marks.onRequest) > 0) row.onRequest = true;
   if (reverts !== null) row.reverts = reverts;
   return row;
 };
