@@ -149,7 +149,7 @@ export interface LockFilter {
   amount?: Range<bigint>;
   expirationValue?: Range<number>;
   timestamp?: Range<number>;
-  /** Whether the lock has expired at the snapshot's tip, by `isExpired` in src/chain/locks.ts. */
+  /** Whether the lock has expired at the snapshot's tip, by `isExpired` of `portico/chain`. */
   isExpired?: boolean;
 }
 export type LockOrder = "timestamp" | "amount" | "expirationValue" | "lockId";

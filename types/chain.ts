@@ -146,7 +146,7 @@ export interface RoundDelegate {
 export interface FeeStatistics {
   typeGroup: number;
   type: number;
-  /** Mean, halves rounded up: `averageOf` in src/chain/amount.ts. */
+  /** Mean, halves rounded up: `averageOf` of `portico/chain`. */
   avg: bigint;
   min: bigint;
   max: bigint;

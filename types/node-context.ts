@@ -133,34 +133,34 @@ export interface Clock {
 
 /** What `createApiPlugin` takes in the node's own process, which writes the store. */
 export interface NodeContext {
-  reader?: false;
+  reader?: false | undefined;
   network: Network;
   events: HostEvents;
   /** Default: the LMDB store in `dataDir`, fed by genesis, `blocks` and `events`. */
-  chain?: ChainAdapter;
+  chain?: ChainAdapter | undefined;
   /** Folder of the LMDB store and of the webhooks; created if missing. Required unless `chain` is given. */
-  dataDir?: string;
-  blocks?: BlockSource;
-  peers?: PeerSource;
-  sync?: SyncState;
-  pool?: TransactionPool;
-  node?: NodeInfo;
+  dataDir?: string | undefined;
+  blocks?: BlockSource | undefined;
+  peers?: PeerSource | undefined;
+  sync?: SyncState | undefined;
+  pool?: TransactionPool | undefined;
+  node?: NodeInfo | undefined;
   /** A fork's own transaction types; one of the same group, type and version replaces the core's. */
-  transactionTypes?: TransactionType[];
+  transactionTypes?: TransactionType[] | undefined;
   /** Has requests of webhooks sent by other processes: `natsDispatch` of `portico/nats`. */
-  dispatch?: DeliveryDispatch;
+  dispatch?: DeliveryDispatch | undefined;
   /** The node that this process is a replica of: part of what `followNode` gives. */
-  follows?: FollowedNode;
+  follows?: FollowedNode | undefined;
   /** Called about once a second while blocks are indexed from the source. What it throws is logged. */
-  onProgress?: (progress: IndexingProgress) => void;
+  onProgress?: ((progress: IndexingProgress) => void) | undefined;
   /** Default: the console, without debug lines. */
-  logger?: Logger;
+  logger?: Logger | undefined;
   /** Is told of every request when it has been answered. What it throws is logged. */
-  accessLog?: (entry: AccessLogEntry, request: IncomingMessage) => void;
+  accessLog?: ((entry: AccessLogEntry, request: IncomingMessage) => void) | undefined;
   /** What `metrics()` of the plugins in the other processes that serve the same port gives, so that one reply is for all of them. */
-  otherMetrics?: () => MaybePromise<readonly ProcessMetrics[]>;
-  clock?: Clock;
-  options?: PorticoOptions;
+  otherMetrics?: (() => MaybePromise<readonly ProcessMetrics[]>) | undefined;
+  clock?: Clock | undefined;
+  options?: PorticoOptions | undefined;
 }
 
 /**
@@ -174,5 +174,5 @@ export interface ReaderContext extends Omit<NodeContext, "reader" | "events" | "
   /** The node's data folder. Until the store in it exists and is complete, requests are answered with 503. */
   dataDir: string;
   /** What keeps the node from following the chain, if this process knows; `health` reports it. */
-  problem?: () => string | undefined;
+  problem?: (() => string | undefined) | undefined;
 }

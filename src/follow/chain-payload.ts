@@ -21,6 +21,18 @@ export const addressesOf = (transaction: Transaction, rules: Pick<ChainRules, "r
   return [...new Set([senderId, ...(recipientId === undefined ? [] : [recipientId]), ...rules.recipientsOf(transaction)])];
 };
 
+/**
+ * As above; undefined where a fork's `recipients` throws for what a host's own chain has all the same. The transaction's event does without, as the
+ * host's would: all others, and those of later blocks, would wait for it without end.
+ */
+const addressesIfKnown = (transaction: Transaction, rules: Pick<ChainRules, "recipientsOf">): string[] | undefined => {
+  try {
+    return addressesOf(transaction, rules);
+  } catch {
+    return undefined;
+  }
+};
+
 /** Members that are another in the wire form, or not there. */
 const converted: ReadonlySet<string> = new Set(["senderId", "nonce", "amount", "fee", "asset"]);
 
@@ -34,7 +46,8 @@ export const transactionPayload = (transaction: Transaction, rules: Pick<ChainRu
   payload.amount = String(amount);
   payload.fee = String(fee);
   if (asset !== undefined) payload.asset = plainValue(asset);
-  payload.addresses = addressesOf(transaction, rules);
+  const addresses = addressesIfKnown(transaction, rules);
+  if (addresses !== undefined) payload.addresses = addresses;
   return payload;
 };
 

@@ -2,7 +2,7 @@ import { type TSchema, Type } from "@sinclair/typebox";
 import type { ChainAdapter } from "../../types/chain-adapter.js";
 import type { NodeContext, ReaderContext } from "../../types/node-context.js";
 import type { TransactionType } from "../../types/transaction-type.js";
-import { versionsOf } from "../chain/blocks/transaction-types.js";
+import { createTransactionTypes, versionsOf } from "../chain/blocks/transaction-types.js";
 import { PorticoError } from "../errors.js";
 import { createSchemaCompiler } from "../schema-compiler.js";
 import { isObject } from "./checks.js";
@@ -198,6 +198,15 @@ const requireSupports = (supports: unknown): void => {
 /** Effects must be synchronous: a block is applied in one go, and later changes would belong to no block. */
 const isAsync = (value: unknown): boolean => typeof value === "function" && value.constructor.name === "AsyncFunction";
 
+/** `transactions/types` goes by names: one for two types would hide the first. */
+const requireNames = (rows: readonly TransactionType[]): void => {
+  const { all } = createTransactionTypes(rows);
+  rows.forEach(({ typeGroup, type, name }, i) => {
+    const other = all.find((row) => row.name === name && (row.typeGroup !== typeGroup || row.type !== type));
+    if (other !== undefined) refuse(`\`transactionTypes[${i}]\` has the name ${name}, as type ${other.type} of group ${other.typeGroup} has`);
+  });
+};
+
 const requireTransactionTypes = (rows: unknown): void => {
   if (!Array.isArray(rows)) return refuse("`transactionTypes` must be a list");
   requireShape(TransactionTypesData, rows, "transactionTypes");
@@ -218,6 +227,7 @@ const requireTransactionTypes = (rows: unknown): void => {
       kinds.add(kind);
     }
   });
+  requireNames(rows as TransactionType[]);
 };
 
 const requireTypes = ({ dataDir, transactionTypes, onProgress, accessLog, otherMetrics, problem, node, options }: Unchecked): void => {

@@ -8,7 +8,7 @@ import { createLmdbChain, type LmdbChain, type LmdbChainNeeds, type StoreCompani
 import { createReaderChain } from "../store/reader-chain.js";
 import type { Prewarm, StoreNeeds } from "../store/state/store.js";
 
-/** The chain in use. A host's own adapter has none of the optional members, which belong to the chains kept in LMDB. */
+/** The chain in use. The optional members are those of the chains kept in LMDB: what a host's own adapter has beyond `ChainAdapter` may be anything, and is not asked. */
 export type Chain = ChainAdapter & Partial<Pick<LmdbChain, "copyAt" | "tipId" | "height" | "isReady" | "rebuilding" | "standing" | "reindexHistory" | "scanState" | "settled" | "problem">>;
 
 export interface ChainNeeds {
@@ -23,9 +23,8 @@ export interface ChainNeeds {
   searches: StoreNeeds["searches"];
 }
 
-/** The host's own chain, or else the LMDB store in `dataDir`: written by this process, or only read by it if it is a reader. */
-export const createChain = (context: NodeContext | ReaderContext, { options, prewarm, ...needs }: Shared & ChainNeeds): Chain => {
-  if (context.reader !== true && context.chain !== undefined) return context.chain;
+/** The LMDB store in `dataDir`: written by this process, or only read by it if it is a reader. @throws PorticoError OPTION_INVALID */
+export const createStoreChain = (context: NodeContext | ReaderContext, { options, prewarm, ...needs }: Shared & ChainNeeds): Chain => {
   const { dataDir } = context;
   if (dataDir === undefined) {
     throw new PorticoError("OPTION_INVALID", "createApiPlugin needs `dataDir`, a folder for its store, or `chain`, an adapter of the host's own");

@@ -38,7 +38,7 @@ export interface Following {
 }
 
 export const createFollowing = (context: NodeContext | ReaderContext, needs: FollowingNeeds): Following => {
-  const { options, logger, clock, rules, chain, hosts, writes } = needs;
+  const { options, logger, clock, problems, rules, chain, hosts, writes } = needs;
   const isReader = context.reader === true;
   /** The store is made later than this, which it calls. */
   const changes = hosts === undefined ? { view: () => chain().changes?.view(), watch: (changed: () => void) => chain().changes?.watch(changed) ?? (() => undefined) } : hosts.changes;
@@ -69,6 +69,7 @@ export const createFollowing = (context: NodeContext | ReaderContext, needs: Fol
       journal: openEventJournal(dataDir, { logger, writes, name: "host-events.journal" }),
       clock,
       logger,
+      problems,
       blocksWritten: async () => {
         if (chain().isReady?.() !== false) await chain().settled?.();
       },

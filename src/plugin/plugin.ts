@@ -24,7 +24,7 @@ import { consoleLogger, quietLogger } from "../options/guarded-logger.js";
 import { requireContext } from "../options/node-context.js";
 import { readOptions } from "../options/options.js";
 import { createPatientHost } from "../options/patient-host.js";
-import { type Chain, createChain } from "./chain.js";
+import { type Chain, createStoreChain } from "./chain.js";
 import { createFollowing, type Following } from "./follow.js";
 import { guardHostChain } from "./host-chain.js";
 import { createLake } from "./lake.js";
@@ -68,10 +68,13 @@ const createNode = (context: NodeContext | ReaderContext, late: Late) => {
   const following: Following = createFollowing(context, { ...shared, rules, chain: () => chain, hosts });
   const onWritten = (milliseconds: number): void => late.metrics?.blockApplied(milliseconds / 1000);
   const loopLag = createLoopLag();
-  const ownChain: Chain = createChain(context, { ...shared, rules, companion: webhooks, prewarm, searches: { lag: loopLag.milliseconds }, onLog: following.onLog, onWritten, node: replica?.source });
-  const chain = replica?.guard(ownChain) ?? ownChain;
+  const openStore = (): Chain => {
+    const store = createStoreChain(context, { ...shared, rules, companion: webhooks, prewarm, searches: { lag: loopLag.milliseconds }, onLog: following.onLog, onWritten, node: replica?.source });
+    return replica?.guard(store) ?? store;
+  };
+  const chain: Chain = hosts ?? openStore();
   const host = createPatientHost(context, { timeout: options.hostTimeout, stopping: () => late.stopping.signal });
-  const states = createStates({ chain: hosts ?? chain, replica, options, logger, rules, host, clock, openWebhooks: webhooks.open });
+  const states = createStates({ chain, replica, options, logger, rules, host, clock, openWebhooks: webhooks.open });
   return { ...shared, rules, replica, webhooks, following, chain, hosts, host, states, loopLag };
 };
 
@@ -117,8 +120,8 @@ const createOperating = (context: NodeContext | ReaderContext, { chain, problems
 type Operating = ReturnType<typeof createOperating>;
 
 /** What is served besides the chain. */
-const createServices = (context: NodeContext | ReaderContext, { options, chain, hosts, logger, clock, states, following, replica }: Node, late: Late) => ({
-  lake: createLake<ApiState>(context, { options, chain: hosts ?? chain, finalHeight: states.finalHeight, logger, clock }),
+const createServices = (context: NodeContext | ReaderContext, { options, chain, logger, clock, states, following, replica }: Node, late: Late) => ({
+  lake: createLake<ApiState>(context, { options, chain, finalHeight: states.finalHeight, logger, clock }),
   live: createLive<ApiState>({ ...following, follow: replica?.patience.patient(following.follow) ?? following.follow }, { node: replica?.url, isStopping: () => late.phase() === "stopping", clock }),
 });
 
@@ -164,7 +167,7 @@ const createPluginLifecycle = (node: Node, services: Services, edge: ReturnType<
     },
     open: async () => {
       node.loopLag.start();
-      await (node.hosts ?? node.chain).start?.();
+      await node.chain.start?.();
       // A stop that came meanwhile has ended what it follows.
       if (late.phase() === "starting") node.replica?.begin();
     },
@@ -180,7 +183,7 @@ const createPluginLifecycle = (node: Node, services: Services, edge: ReturnType<
         () => node.replica?.end(),
         // What reads a host's chain ends before it does. The built-in store ends its webhooks itself, after its last block.
         () => (node.hosts === undefined ? undefined : node.webhooks.closing()),
-        () => (node.hosts ?? node.chain).stop?.(),
+        () => node.chain.stop?.(),
         () => node.webhooks.closing(),
         () => services.live.close(),
         () => {
@@ -216,7 +219,7 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
 
   return {
     router: edge.router,
-    chain,
+    chain: (context.reader === true ? undefined : context.chain) ?? chain,
     get webhooks() {
       return webhooks.engine();
     },

@@ -15,23 +15,23 @@ export interface FollowNodeOptions {
   /** The node to follow: its origin, or the URL of its interface: `http://10.0.0.5:4003`, `http://10.0.0.5:4003/api`. */
   url: string;
   /** Folder of the replica's store, and of what the node has said of itself. */
-  dataDir?: string;
+  dataDir?: string | undefined;
   /** Folder or URL of a lake to begin with. Default: the node's own. */
-  lake?: string;
+  lake?: string | undefined;
   /** The key that must have signed the lake (base64). Default: the first one seen is remembered in the data folder. */
-  lakeKey?: string;
+  lakeKey?: string | undefined;
   /** A fork's own transaction types: they are code, which the node cannot send. */
-  transactionTypes?: TransactionType[];
+  transactionTypes?: TransactionType[] | undefined;
   /** Brings the node's changes by another way than its own stream: `natsTip` of `portico/nats`. */
-  tip?: TipSource;
+  tip?: TipSource | undefined;
   /** Aborting ends the wait for a node that does not answer. */
-  signal?: AbortSignal;
-  logger?: Logger;
-  clock?: Clock;
-  accessLog?: (entry: AccessLogEntry, request: IncomingMessage) => void;
-  onProgress?: NodeContext["onProgress"];
-  otherMetrics?: NodeContext["otherMetrics"];
-  options?: PorticoOptions;
+  signal?: AbortSignal | undefined;
+  logger?: Logger | undefined;
+  clock?: Clock | undefined;
+  accessLog?: ((entry: AccessLogEntry, request: IncomingMessage) => void) | undefined;
+  onProgress?: NodeContext["onProgress"] | undefined;
+  otherMetrics?: NodeContext["otherMetrics"] | undefined;
+  options?: PorticoOptions | undefined;
 }
 
 const requireUrl = (url: unknown): string => {

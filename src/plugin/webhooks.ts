@@ -51,7 +51,7 @@ const nodeKeyIn = (folder: string, logger: Logger): NodeKey | undefined => {
  * a store of its own in `dataDir`. A host with its own chain and no `dataDir` has no webhooks.
  * @throws PorticoError OPTION_INVALID
  */
-export const createWebhooks = (context: NodeContext | ReaderContext, { options, logger, clock, writes, onLog, follow, onOutcome }: WebhooksNeeds) => {
+export const createWebhooks = (context: NodeContext | ReaderContext, { options, logger, clock, problems, writes, onLog, follow, onOutcome }: WebhooksNeeds) => {
   const { dataDir } = context;
   const chain = context.reader === true ? undefined : context.chain;
   const keepsChain = chain === undefined;
@@ -69,7 +69,7 @@ export const createWebhooks = (context: NodeContext | ReaderContext, { options, 
   const opened = (store: WebhookStore, toldHeight?: number): void => {
     if (settings === undefined) return;
     const goesByBlocks = keepsChain || chain.changes !== undefined;
-    const needs = { store, follow: follow(), clock, logger, keepsChain: goesByBlocks, toldHeight, nodeKey: nodeKeyIn(settings.dataDir, logger), onOutcome, dispatch: context.reader === true ? undefined : context.dispatch };
+    const needs = { store, follow: follow(), clock, logger, problems, keepsChain: goesByBlocks, toldHeight, nodeKey: nodeKeyIn(settings.dataDir, logger), onOutcome, dispatch: context.reader === true ? undefined : context.dispatch };
     engine = createWebhookEngine(settings, needs);
     if (settings.deliver) engine.takeOld(takeOldJournal(settings.dataDir, store.journalPosition(), { logger, writes }));
     engine.start();

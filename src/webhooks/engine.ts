@@ -7,12 +7,14 @@ import { closeAll } from "../async/close-all.js";
 import { runSliced } from "../async/time-slicing.js";
 import type { FullClock } from "../clock.js";
 import type { Follow } from "../follow/index.js";
+import type { Problems } from "../problems.js";
 import { createPatternWorker } from "./conditions/pattern.js";
 import { createDeliveries } from "./deliver/deliveries.js";
 import { createDispatcher, type Dispatcher } from "./deliver/dispatcher.js";
 import { createPayloads, type Payloads } from "./deliver/payloads.js";
 import { keyOf } from "./deliver/request.js";
 import { startUpkeep } from "./deliver/retention.js";
+import { createStandstill } from "./log-failure.js";
 import { describeWebhookEvents, webhookDefaults } from "./options.js";
 import { createDryRuns, createRecentEvents } from "./registry/dry-run.js";
 import { createRegister, type Register } from "./registry/register.js";
@@ -35,6 +37,8 @@ export interface WebhookEngineNeeds {
   follow: Follow;
   clock: FullClock;
   logger: Logger;
+  /** What is wrong with the node, which health says. */
+  problems: Pick<Problems, "define">;
   /** Whether following goes by the blocks of the chain; false where the host's events are all there is. */
   keepsChain: boolean;
   /** Height of the last block that an earlier version told webhooks of, where that was not the last. */
@@ -141,12 +145,13 @@ const createLife = ({ begin, end }: { begin(): EndUpkeep | undefined; end(endUpk
 /** Opens nothing and reads nothing before `start`. An engine is started once. @throws PorticoError OPTION_INVALID */
 export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineNeeds): WebhookEngine => {
   const options = { ...webhookDefaults, ...given };
-  const { store, follow, clock, logger, keepsChain, toldHeight, nodeKey, onOutcome, random = Math.random, after = systemAfter, resolve = createResolver() } = needs;
+  const { store, follow, clock, logger, problems, keepsChain, toldHeight, nodeKey, onOutcome, random = Math.random, after = systemAfter, resolve = createResolver() } = needs;
   const guard = createTargetGuard(options.allowTargets);
   const descriptions = describeWebhookEvents(options.events, keepsChain);
   const names = descriptions.map(({ event }) => event);
   const time = options.deliver ? createTimekeeper(store, clock) : createTimeReader(store, clock);
   const register = createRegister(store);
+  const standstill = createStandstill(problems);
   const recent = createRecentEvents(store, options.recentEvents);
   const sender = dispatchedSender(createHttpSender(options, { guard, resolve }), needs.dispatch);
   const payloads = createPayloads(follow, store);
@@ -161,7 +166,7 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
     },
   });
 
-  const scanner = createScanning({ store, follow, register, time, recent, after, logger, keepsChain, window: options.window, withdrawn, note: payloads.note, onOutcome }, dispatcher);
+  const scanner = createScanning({ store, follow, register, time, recent, after, logger, standstill, keepsChain, window: options.window, withdrawn, note: payloads.note, onOutcome }, dispatcher);
 
   const refreshSoon = onceInTurn(dispatcher.refresh);
   const service = createWebhookService({
@@ -184,10 +189,10 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
         placeOld(toldHeight, store, register);
         store.noteRunning(true);
       });
-      const endUpkeep = startUpkeep(options, { store, recent, clock, time, after, logger, keepPlaces: scanner.keepPlaces, hasMoved: scanner.hasMoved });
       dispatcher.start();
       scanner.start();
-      return endUpkeep;
+      // Last: where a host's chain cannot be watched, nothing would end it.
+      return startUpkeep(options, { store, recent, clock, time, after, standstill, keepPlaces: scanner.keepPlaces, hasMoved: scanner.hasMoved });
     },
     end: (endUpkeep, grace) =>
       closeAll(dispatcher.rest, scanner.stop, dryRuns.close, () => endUpkeep?.(), () => dispatcher.stop(grace), () => (endUpkeep === undefined ? undefined : store.transaction(() => store.noteRunning(false)))),

@@ -1,8 +1,26 @@
 import type { Logger } from "../../types/node-context.js";
 import { HostGivenUp, messageOf, PorticoError } from "../errors.js";
+import type { Problems } from "../problems.js";
 
-/** Logs what failed, unless that is logged once by whoever notices it: the store cannot be written, or the node stops without its host. */
+/** Whether whoever notices it logs it, once: the store cannot be written, or the node stops without its host. */
+const isTold = (error: unknown): boolean => error instanceof HostGivenUp || (error instanceof PorticoError && error.code === "STORE_UNWRITABLE");
+
 export const logFailure = (logger: Logger, what: string, error: unknown): void => {
-  if (error instanceof HostGivenUp || (error instanceof PorticoError && error.code === "STORE_UNWRITABLE")) return;
-  logger.error(`webhooks: ${what}: ${messageOf(error)}`);
+  if (!isTold(error)) logger.error(`webhooks: ${what}: ${messageOf(error)}`);
+};
+
+/** Work that is tried again until it succeeds. While it fails, health says so; the log, when that begins and when it ends. */
+export interface Standstill {
+  failed(what: string, error: unknown): void;
+  succeeded(what: string): void;
+}
+
+export const createStandstill = (problems: Pick<Problems, "define">): Standstill => {
+  const problem = problems.define({ begun: "webhooks do not go on", ended: "webhooks go on again" });
+  return {
+    failed: (what, error) => {
+      if (!isTold(error)) problem.begin(`${what}: ${messageOf(error)}`, what);
+    },
+    succeeded: (what) => problem.end(what),
+  };
 };

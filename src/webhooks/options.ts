@@ -38,7 +38,7 @@ export const webhookOptionTable: { readonly [Name in keyof WebhookOptions]-?: Re
     meaning: "Whether a target's first attempt for an event waits until that for the previous event has ended, or only until it has begun.",
     check: yesOrNo,
   },
-  timeout: { default: 15 * second, unit: "milliseconds", meaning: "Limit for one attempt, from name resolution to the end of the response.", check: waitFrom(1) },
+  timeout: { default: 15 * second, unit: "milliseconds", meaning: "Limit for one attempt, from name resolution to the end of the response; if there is a status by then, it counts.", check: waitFrom(1) },
   responseLimit: { default: 16_384, unit: "bytes", meaning: "How much of a response is read.", check: wholeFrom(0) },
   disableAfter: { default: 5 * day, unit: "milliseconds", meaning: "A webhook whose every attempt has failed for this long is disabled.", check: wholeFrom(1) },
   rotationOverlap: { default: day, unit: "milliseconds", meaning: "How long an old secret still signs after a rotation.", check: wholeFrom(0) },

@@ -9,6 +9,7 @@ import { EventEmitter } from "eventemitter3";
 import type { HostLog } from "../../types/host-log.js";
 import type { EventJournal } from "../../types/webhook-store.js";
 import { createChainRules } from "../../src/chain/rules.js";
+import { createProblems } from "../../src/problems.js";
 import { type HostFeed, startHostFeed } from "../../src/follow/host/host-feed.js";
 import { createHostLog } from "../../src/store/follow/host-log.js";
 import { openEventJournal } from "../../src/store/webhooks/event-journal.js";
@@ -28,10 +29,13 @@ describe("events of the host on their way into the log", () => {
   let events: EventEmitter;
   let feed: HostFeed;
 
-  const start = ({ journal = (given) => given, log: wrapLog = (given) => given }: { journal?: (given: EventJournal) => EventJournal; log?: (given: HostLog) => HostLog } = {}): void => {
-    events = new EventEmitter();
+  const expectNoEvent = (event: string): never => {
+    throw new Error(`there is no such event: ${event}`);
+  };
+  const start = ({ journal = (given) => given, log: wrapLog = (given) => given, emitter = new EventEmitter() }: { journal?: (given: EventJournal) => EventJournal; log?: (given: HostLog) => HostLog; emitter?: EventEmitter } = {}): void => {
+    events = emitter;
     feed = startHostFeed({
-      ...{ events, rules, names: ["peer.added", "transaction.forged"], clock: { now: () => 7 }, logger: createLogger(lines), logged: () => undefined },
+      ...{ events, rules, names: ["peer.added", "transaction.forged"], clock: { now: () => 7 }, logger: createLogger(lines), problems: createProblems(createLogger(lines)), logged: () => undefined },
       log: wrapLog(log),
       journal: journal(openEventJournal(dataDir, { name })),
       blocksWritten: () => Promise.resolve(),
@@ -129,11 +133,25 @@ describe("events of the host on their way into the log", () => {
     mock.timers.tick(1_000);
     while (log.last() < 2) await turn();
     expect(kept()).to.deep.equal([1, 2]);
+    expect(lines.filter((line) => line.startsWith("info the host's events are moved into the log again"))).to.have.length(1);
+  });
+
+  it("are heard once, though the emitter refused a name at the first start", async () => {
+    const plain = new EventEmitter();
+    const strict = { on: (event: string, listener: (payload?: unknown) => void) => (event === "transaction.forged" ? expectNoEvent(event) : plain.on(event, listener)), off: plain.off.bind(plain) };
+    expect(() => start({ emitter: strict as never })).to.throw("no such event");
+    expect(plain.listenerCount("peer.added")).to.equal(0);
+    start({ emitter: plain });
+    events.emit("peer.added", { n: 1 });
+    await feed.settled();
+    expect(kept()).to.deep.equal([1]);
   });
 
   it("are not tried again after the end, though the journal kept failing", async () => {
     mock.timers.enable({ apis: ["setTimeout"] });
+    let tries = 0;
     const failing = (): never => {
+      tries++;
       throw new Error("the disk is full");
     };
     start({ journal: (given) => ({ ...given, forget: failing }) });
@@ -141,12 +159,13 @@ describe("events of the host on their way into the log", () => {
       emit(n, n);
       await feed.settled();
     }
-    expect(errors()).to.have.length(3);
+    expect(tries).to.equal(3);
     await feed.end();
-    expect(errors()).to.have.length(4);
+    expect(tries).to.equal(4);
     mock.timers.tick(10_000);
     for (let turns = 0; turns < 10; turns++) await turn();
-    expect(errors()).to.have.length(4);
+    expect(tries).to.equal(4);
+    expect(errors(), "told once").to.have.length(1);
     // All were in the log before that, once.
     expect(kept()).to.deep.equal([1, 2, 3]);
     expect(existsSync(join(dataDir, name))).to.equal(true);

@@ -32,6 +32,15 @@ describe("events of the host about transactions", () => {
     expect(senders).to.deep.equal([[sender, transfer?.recipientId], [sender]]);
   });
 
+  it("have them, too, where they tell of what followed from one: a delegate, a vote", () => {
+    const sender = rules.addressOf(transfer?.senderPublicKey ?? "");
+    for (const event of ["delegate.registered", "delegate.resigned"]) expect(payloadOf(event, transfer)).to.deep.include({ addresses: [sender, transfer?.recipientId] });
+    for (const event of ["wallet.vote", "wallet.unvote"]) {
+      expect(payloadOf(event, { delegate: "ab", transaction: transfer })).to.have.deep.nested.property("transaction.addresses", [sender, transfer?.recipientId]);
+      for (const payload of [null, "an-id", {}, { transaction: null }]) expect(hostPayload(event, payload, rules)).to.equal(payloadJson(payload));
+    }
+  });
+
   it("are not changed in the host, nor where they have addresses, or none can be worked out", () => {
     const frozen = Object.freeze({ ...transfer, amount: 5n });
     expect(payloadOf("transaction.expired", frozen)).to.have.property("addresses");
@@ -51,5 +60,7 @@ describe("events of the host about transactions", () => {
     const forked = createChainRules(chain.network, [own]);
     const payload = { ...transfer, typeGroup: 7, type: 1 };
     expect(hostPayload("transaction.forged", payload, forked)).to.equal(payloadJson(payload));
+    const [transaction] = blocks.flatMap((block) => rules.parseBlock(block).transactions);
+    expect(transactionPayload({ ...(transaction ?? expect.fail()), typeGroup: 7, type: 1 }, forked), "nor of the chain").not.to.have.property("addresses");
   });
 });

@@ -42,6 +42,8 @@ describe("the public types", () => {
     expectTypeOf<{ read: (from: number, limit: number) => Promise<BlockData[]> }>().toExtend<BlockSource>();
     // Only these are required; that one of `chain` and `dataDir` is given is checked when the plugin is created.
     expectTypeOf<Pick<NodeContext, "network" | "events">>().toExtend<NodeContext>();
+    // What a host reads from its environment may not be there.
+    expectTypeOf<Pick<NodeContext, "network" | "events"> & { dataDir: string | undefined; chain: undefined; logger: undefined; clock: undefined }>().toExtend<NodeContext>();
     expectTypeOf<Pick<NodeContext, "network">>().not.toExtend<NodeContext>();
     // A reader has a folder, and no emitter.
     expectTypeOf<{ reader: true; network: Network; dataDir: string }>().toExtend<ReaderContext>();

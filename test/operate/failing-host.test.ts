@@ -4,6 +4,7 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
 import { EventEmitter } from "eventemitter3";
 import { createApiPlugin } from "../../src/index.js";
@@ -11,7 +12,9 @@ import type { ChainAdapter, ChangesView, MaybePromise } from "../../types/chain-
 import type { ApiPlugin } from "../../types/plugin.js";
 import { createMemoryAdapter, type MemoryAdapter } from "../memory-adapter/adapter.js";
 import { at, chain } from "../store/branches.js";
-import { silentLogger } from "../silent.js";
+import { createReceiver } from "../webhooks/receiver.js";
+import { createLogger } from "../webhooks/stage.js";
+import { until } from "./until.js";
 
 const token = "the-operator's-token";
 
@@ -21,6 +24,7 @@ describe("A node whose host's chain fails", () => {
   let server: Server;
   let dataDir: string;
   let view: () => MaybePromise<ChangesView | undefined>;
+  let lines: string[];
   /** Answers that are still owed. */
   const unanswered: ((none: undefined) => void)[] = [];
 
@@ -28,9 +32,10 @@ describe("A node whose host's chain fails", () => {
     memory = createMemoryAdapter(chain.network);
     for (let height = 1; height <= 10; height++) memory.apply(at(height));
     view = () => memory.changes?.view();
+    lines = [];
     dataDir = mkdtempSync(join(tmpdir(), "portico-failing-host-"));
     const adapter: ChainAdapter = { snapshot: (bounds) => memory.snapshot(bounds), changes: { view: () => view(), watch: (changed) => memory.changes?.watch(changed) ?? (() => undefined) } };
-    plugin = createApiPlugin({ network: chain.network, events: new EventEmitter(), chain: adapter, dataDir, logger: silentLogger, options: { rateLimit: false, metrics: true, webhooks: { tokens: [token] } } });
+    plugin = createApiPlugin({ network: chain.network, events: new EventEmitter(), chain: adapter, dataDir, logger: createLogger(lines), options: { rateLimit: false, metrics: true, webhooks: { tokens: [token], allowTargets: ["127.0.0.1"] } } });
     server = await plugin.listen(0);
   });
   afterEach(async () => {
@@ -46,6 +51,21 @@ describe("A node whose host's chain fails", () => {
     return { status: reply.status, text: await reply.text() };
   };
   const draft = { event: "block.applied", target: "http://93.184.215.14/", enabled: false };
+
+  it("is not asked for what is not in its interface, whatever members it has", async () => {
+    const own: ChainAdapter = Object.assign(Object.create(memory) as ChainAdapter, { tipId: "abc", isReady: () => false, problem: () => "mine", rebuilding: () => "mine", settled: () => Promise.reject(new Error("mine")), height: () => 5, standing: () => ({}) });
+    const other = createApiPlugin({ network: chain.network, events: new EventEmitter(), chain: own, logger: createLogger(lines), options: { rateLimit: false, webhooks: false } });
+    const listening = await other.listen(0);
+    try {
+      const { port } = listening.address() as AddressInfo;
+      for (let time = 0; time < 2; time++) expect((await fetch(`http://127.0.0.1:${port}/api/blockchain`)).status).to.equal(200);
+      expect(other.health()).to.deep.include({ status: "ok", height: 10 });
+      expect(other.chain).to.equal(own);
+      await other.settled();
+    } finally {
+      await other.stop();
+    }
+  });
 
   for (const [how, failing] of [
     ["throws", () => { throw new Error("its database is away"); }],
@@ -67,4 +87,27 @@ describe("A node whose host's chain fails", () => {
       expect(JSON.parse((await ask("/webhooks?limit=10")).text)).to.have.nested.property("meta.totalCount", 3);
     });
   }
+
+  it("for a while says so in its health, and in two lines of the log, and tells webhooks all once it answers again", async () => {
+    const receiver = await createReceiver();
+    await ask("/webhooks", "POST", { event: "block.applied", target: receiver.url, from: 4 });
+    await receiver.until(6);
+    let asked = 0;
+    view = () => {
+      asked++;
+      throw new Error("its database is away");
+    };
+    memory.apply(at(11));
+    while (asked < 3) await nextTurn();
+    const { status, text } = await ask("/health");
+    expect([status, (JSON.parse(text) as { problem: string }).problem]).to.deep.equal([503, "webhooks do not go on: the chain cannot be read for them: its database is away"]);
+    view = () => memory.changes?.view();
+    await receiver.until(7);
+    await until(async () => ((await ask("/health")).status === 200 ? true : undefined));
+    expect(lines.filter((line) => line.includes("webhooks")).map((line) => line.replace(/, after .*/, ""))).to.deep.equal([
+      "error webhooks do not go on: the chain cannot be read for them: its database is away",
+      "info webhooks go on again",
+    ]);
+    await receiver.close();
+  });
 });

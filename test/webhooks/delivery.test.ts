@@ -4,6 +4,7 @@ import { runInNewContext } from "node:vm";
 import { expect } from "chai";
 import type { DeliveryRow, WebhookStore } from "../../types/webhook-store.js";
 import type { Delivery, DeliveryState } from "../../types/webhooks.js";
+import { createProblems } from "../../src/problems.js";
 import { createWebhookEngine } from "../../src/webhooks/engine.js";
 import { createReceiver, type Received, type Receiver } from "./receiver.js";
 import { quietLogger } from "../../src/options/guarded-logger.js";
@@ -661,7 +662,7 @@ describe("delivery", () => {
     await open();
     const other = createWebhookEngine(
       { allowTargets: localTargets, deliver: false },
-      { store: stage.environment.store, follow: stage.follow, clock: stage.clock, after: stage.clock.after, logger: createLogger([]), keepsChain: false },
+      { store: stage.environment.store, follow: stage.follow, clock: stage.clock, after: stage.clock.after, logger: createLogger([]), problems: createProblems(createLogger([])), keepsChain: false },
     );
     other.start();
     const { id } = other.create({ event: "peer.added", target: receiver.url });

@@ -2,10 +2,13 @@ import { expect } from "chai";
 import { Webhook as Verifier } from "standardwebhooks";
 import type { WebhookStore } from "../../types/webhook-store.js";
 import { createChainRules } from "../../src/chain/rules.js";
+import { createProblems } from "../../src/problems.js";
+import { createWebhookEngine } from "../../src/webhooks/engine.js";
+import type { After } from "../../src/webhooks/timekeeper.js";
 import { loadChain } from "../data/read.js";
 import { createReceiver, type Receiver } from "./receiver.js";
 import { createScriptedChain } from "./scripted-chain.js";
-import { createStage, type Stage } from "./stage.js";
+import { createLogger, createStage, type Stage } from "./stage.js";
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -88,6 +91,28 @@ describe("the webhook engine", () => {
     stage.clock.advance(5_000);
     const delivery = await stage.reaches(id, 1, "delivered");
     expect(delivery.attempts.map(({ status }) => status)).to.deep.equal([503, 200]);
+  });
+
+  it("leaves nothing behind where it cannot be started, as its host's chain cannot be watched", async () => {
+    const waiting = new Set<() => void>();
+    const after: After = (milliseconds, work) => {
+      const cancel = stage.clock.after(milliseconds, () => {
+        waiting.delete(cancel);
+        work();
+      });
+      waiting.add(cancel);
+      return () => {
+        waiting.delete(cancel);
+        cancel();
+      };
+    };
+    const watch = (): never => {
+      throw new Error("its database is away");
+    };
+    const other = createWebhookEngine({}, { store: stage.environment.store, follow: { ...stage.follow, watch }, clock: stage.clock, after, logger: createLogger([]), problems: createProblems(createLogger([])), keepsChain: false });
+    expect(() => other.start()).to.throw("its database is away");
+    await other.stop();
+    expect([...waiting]).to.deep.equal([]);
   });
 
   it("delivers what the host emits after `settled` had nothing to wait for", async () => {

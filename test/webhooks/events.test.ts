@@ -12,6 +12,7 @@ import { openWebhookStore, type WebhookEnvironment } from "../../src/store/webho
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createProblems } from "../../src/problems.js";
 import { createWebhookEngine, type WebhookEngine } from "../../src/webhooks/engine.js";
 import { knownEvents } from "../../src/follow/host/known-events.js";
 import { createReceiver, type Receiver } from "./receiver.js";
@@ -104,7 +105,7 @@ describe("events of the host", () => {
         feed = host.feed;
         engine = createWebhookEngine(
           { allowTargets: localTargets, events: ["fork.happened", "fork.happened"] },
-          { store: environment.store, follow: host.follow, clock: systemClock, logger, keepsChain: false },
+          { store: environment.store, follow: host.follow, clock: systemClock, logger, problems: createProblems(logger), keepsChain: false },
         );
         engine.start();
       });

@@ -3,6 +3,7 @@ import type { Logger, Network } from "../../types/node-context.js";
 import { systemClock } from "../../src/clock.js";
 import { createChainRules } from "../../src/chain/rules.js";
 import { createFollow } from "../../src/follow/create-follow.js";
+import { createProblems } from "../../src/problems.js";
 import { type HostFeed, startHostFeed } from "../../src/follow/host/host-feed.js";
 import type { Follow } from "../../src/follow/index.js";
 import { describeEvents } from "../../src/follow/host/known-events.js";
@@ -26,7 +27,7 @@ export const followHostEvents = ({ environment, dataDir, events, declared = [], 
   const rules = createChainRules(network);
   const follow = createFollow({ changes: undefined, log: () => log, rules, finality: undefined });
   const feed = startHostFeed({
-    ...{ events, rules, log, logger, clock: systemClock, logged: follow.logged },
+    ...{ events, rules, log, logger, problems: createProblems(logger), clock: systemClock, logged: follow.logged },
     names: describeEvents(declared, false).map(({ event }) => event),
     journal: openEventJournal(dataDir, { name: "host-events.journal" }),
     blocksWritten: () => Promise.resolve(),

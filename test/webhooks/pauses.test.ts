@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { expect } from "chai";
 import { PorticoError } from "../../src/errors.js";
+import { createProblems } from "../../src/problems.js";
 import { createWebhookEngine, type WebhookEngine } from "../../src/webhooks/engine.js";
 import type { Webhook } from "../../types/webhooks.js";
 import { createReceiver, type Receiver } from "./receiver.js";
@@ -262,7 +263,7 @@ describe("the pause of a target that answered 429, or 503 with Retry-After", () 
     const openOther = (): WebhookEngine =>
       createWebhookEngine(
         { allowTargets: localTargets, deliver: false },
-        { store: stage.environment.store, follow: stage.follow, clock: stage.clock, after: stage.clock.after, logger: createLogger([]), keepsChain: false },
+        { store: stage.environment.store, follow: stage.follow, clock: stage.clock, after: stage.clock.after, logger: createLogger([]), problems: createProblems(createLogger([])), keepsChain: false },
       );
 
     it("is shown with all webhooks of the target until it ends, by the wall clock, over a restart, too", async () => {

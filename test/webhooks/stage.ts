@@ -20,6 +20,7 @@ import { openEventJournal } from "../../src/store/webhooks/event-journal.js";
 import { createChainRules } from "../../src/chain/rules.js";
 import { loadChain } from "../data/read.js";
 import { openWebhookStore, type WebhookEnvironment } from "../../src/store/webhooks/webhook-store.js";
+import { createProblems } from "../../src/problems.js";
 import { createWebhookEngine, type WebhookEngine, type WebhookEngineNeeds } from "../../src/webhooks/engine.js";
 import { createManualClock, type ManualClock } from "./manual-clock.js";
 
@@ -75,13 +76,14 @@ export const createStage = async (options: WebhookOptions = {}, { wrapStore = (s
   const dataDir = await mkdtemp(join(tmpdir(), "portico-webhooks-"));
   const lines: string[] = [];
   const clock = createManualClock();
+  const problems = createProblems(createLogger(lines));
   const events = new EventEmitter();
   let follow: Follow;
   let feed: HostFeed;
   const followHost = (log: HostLog, declared: string[]): Follow => {
     const room = createFollow({ changes, log: () => log, rules, finality: undefined });
     feed = startHostFeed({
-      ...{ events, rules, log, clock, logger: createLogger(lines), logged: room.logged },
+      ...{ events, rules, log, clock, problems, logger: createLogger(lines), logged: room.logged },
       names: describeEvents(declared, changes !== undefined).map(({ event }) => event).filter((name) => changes === undefined || !derivedEvents.includes(name)),
       journal: openEventJournal(dataDir, { name: "host-events.journal" }),
       blocksWritten: () => Promise.resolve(),
@@ -93,7 +95,7 @@ export const createStage = async (options: WebhookOptions = {}, { wrapStore = (s
   const create = (environment: WebhookEnvironment, changed: WebhookOptions): WebhookEngine => {
     const engine = createWebhookEngine(
       { allowTargets: localTargets, jitter: 0, ...options, ...changed },
-      { store: wrapStore(environment.store), follow: followHost(createHostLog(environment.environment, { writes: true }), changed.events ?? options.events ?? []), clock, after: clock.after, logger: createLogger(lines), keepsChain: changes !== undefined, random: () => 0.5, ...needs },
+      { store: wrapStore(environment.store), follow: followHost(createHostLog(environment.environment, { writes: true }), changed.events ?? options.events ?? []), clock, after: clock.after, logger: createLogger(lines), problems, keepsChain: changes !== undefined, random: () => 0.5, ...needs },
     );
     engine.start();
     const own = feed;

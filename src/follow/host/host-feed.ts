@@ -6,6 +6,7 @@ import type { EventJournal } from "../../../types/webhook-store.js";
 import { closeAll } from "../../async/close-all.js";
 import type { ChainRules } from "../../chain/rules.js";
 import { HostGivenUp, messageOf, PorticoError } from "../../errors.js";
+import type { Problems } from "../../problems.js";
 import type { BlockName } from "../cursor.js";
 import { canonicalEvent } from "../event-names.js";
 import { hostPayload } from "./host-payload.js";
@@ -23,6 +24,7 @@ export interface HostFeedNeeds {
   journal: EventJournal;
   clock: Pick<Clock, "now">;
   logger: Logger;
+  problems: Pick<Problems, "define">;
   /** Resolves when the blocks that the host has emitted so far are in the chain. */
   blocksWritten(): Promise<void>;
   /** The tip now. */
@@ -56,7 +58,26 @@ const withPatience = async (awaited: Promise<void>): Promise<void> => {
   await Promise.race([awaited, timeout]).finally(() => clearTimeout(giveUp));
 };
 
-export const startHostFeed = ({ events, names, rules, log, journal, clock, logger, blocksWritten, tip, logged }: HostFeedNeeds): HostFeed => {
+/** Listens to events. Returns what ends that, event by event. */
+const listen = (events: HostEvents, names: readonly string[], hear: (name: string, payload: unknown) => void, failed: () => void): (() => void)[] => {
+  const ends: (() => void)[] = [];
+  try {
+    for (const name of names) {
+      const listener = (payload?: unknown): void => hear(name, payload);
+      events.on(name, listener);
+      ends.push(() => events.off(name, listener));
+    }
+    return ends;
+  } catch (error) {
+    // An emitter may refuse names that it does not know: those before would be heard twice after another start.
+    ends.forEach((end) => end());
+    failed();
+    throw error;
+  }
+};
+
+export const startHostFeed = ({ events, names, rules, log, journal, clock, logger, problems, blocksWritten, tip, logged }: HostFeedNeeds): HostFeed => {
+  const standstill = problems.define({ begun: "the host's events cannot be moved from the journal into the log", ended: "the host's events are moved into the log again" });
   let last = Math.max(journal.kept().at(-1)?.number ?? 0, log.last());
   let position: BlockName | null = null;
   let draining: Promise<void> | undefined;
@@ -78,8 +99,9 @@ export const startHostFeed = ({ events, names, rules, log, journal, clock, logge
         logged();
         journal.forget(taken.at(-1)?.number ?? 0);
       }
+      standstill.end();
     } catch (error) {
-      if (!isTold(error)) logger.error(`the host's events cannot be moved from the journal into the log: ${messageOf(error)}`);
+      if (!isTold(error)) standstill.begin(messageOf(error));
       clearTimeout(retry);
       if (!ended) retry = setTimeout(drainSoon, retryDelay).unref();
     } finally {
@@ -103,8 +125,7 @@ export const startHostFeed = ({ events, names, rules, log, journal, clock, logge
     }
   };
 
-  const listeners = names.map((name) => ({ name, listener: (payload?: unknown) => hear(name, payload) }));
-  for (const { name, listener } of listeners) events.on(name, listener);
+  const listening = listen(events, names, hear, () => journal.close());
   if (journal.kept().length > 0) drainSoon();
 
   const settled = async (): Promise<void> => {
@@ -116,7 +137,7 @@ export const startHostFeed = ({ events, names, rules, log, journal, clock, logge
   const end = (): Promise<void> => {
     ended = true;
     clearTimeout(retry);
-    return closeAll(...listeners.map(({ name, listener }) => () => events.off(name, listener)), settled, () => journal.close());
+    return closeAll(...listening, settled, () => journal.close());
   };
 
   return {

@@ -20,11 +20,19 @@ const addAddresses = (value: unknown, rules: AddressRules): void => {
   }
 };
 
+const memberOf = (value: unknown, name: string): unknown => (typeof value === "object" && value !== null ? (value as Record<string, unknown>)[name] : undefined);
+
+/** The transaction in a payload, or a list of them, as the chain's own events have it; undefined where there is none. */
+const transactionIn = (event: string, payload: unknown): unknown => {
+  if (event.startsWith("wallet.")) return memberOf(payload, "transaction");
+  return event.startsWith("transaction.") || event.startsWith("delegate.") ? payload : undefined;
+};
+
 /** An event of the host as JSON text, with transactions as the chain's own events have them. What the host emitted is not changed. */
 export const hostPayload = (event: string, payload: unknown, rules: AddressRules): string => {
   const json = payloadJson(payload);
-  if (!event.startsWith("transaction.")) return json;
+  if (transactionIn(event, payload) === undefined) return json;
   const copy: unknown = JSON.parse(json);
-  addAddresses(copy, rules);
+  addAddresses(transactionIn(event, copy), rules);
   return JSON.stringify(copy);
 };

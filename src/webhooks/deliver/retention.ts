@@ -1,7 +1,6 @@
-import type { Logger } from "../../../types/node-context.js";
 import type { WebhookStore } from "../../../types/webhook-store.js";
 import { type FullClock, readingsOf } from "../../clock.js";
-import { logFailure } from "../log-failure.js";
+import type { Standstill } from "../log-failure.js";
 import type { RecentEvents } from "../registry/dry-run.js";
 import type { After, Timekeeper } from "../timekeeper.js";
 import { isLongOver } from "./outcome.js";
@@ -17,7 +16,7 @@ export interface UpkeepNeeds {
   clock: FullClock;
   time: Timekeeper;
   after: After;
-  logger: Logger;
+  standstill: Standstill;
   /** Whether there are such. */
   hasMoved(): boolean;
   /** Writes where some webhooks are that have moved without a match, at most so many; within a transaction. Returns whether there are more. */
@@ -31,19 +30,21 @@ const batchSize = 500;
 /** Places written in one transaction: with each block, all webhooks move. */
 const keptTogether = 500;
 
+const what = { trim: "old deliveries cannot be removed", write: "how far they are cannot be written" } as const;
+
 /** Work in the background: removes what is past its retention, writes recent payloads, and keeps the time. Returns what ends it. */
 export const startUpkeep = (
   { deliveredRetention, deadRetention }: UpkeepOptions,
-  { store, recent, clock, time, after, logger, keepPlaces, hasMoved }: UpkeepNeeds,
+  { store, recent, clock, time, after, standstill, keepPlaces, hasMoved }: UpkeepNeeds,
 ): (() => Promise<void>) => {
-  const failed = (error: unknown): void => logFailure(logger, "the store cannot be cleaned up", error);
-
   const trim = (): number => {
     try {
       const passed = time.passed();
-      return store.trim({ delivered: passed - deliveredRetention, dead: passed - deadRetention }, batchSize);
+      const count = store.trim({ delivered: passed - deliveredRetention, dead: passed - deadRetention }, batchSize);
+      standstill.succeeded(what.trim);
+      return count;
     } catch (error) {
-      failed(error);
+      standstill.failed(what.trim, error);
       return 0;
     }
   };
@@ -69,7 +70,8 @@ export const startUpkeep = (
     isOwed = true;
     writing = store.transactionSoon(() => write(keptTogether)).then(keepRest).then(() => {
       isOwed = false;
-    }, failed);
+      standstill.succeeded(what.write);
+    }, (error: unknown) => standstill.failed(what.write, error));
   };
   const round = (): void => {
     writeSoon();

@@ -1,25 +1,28 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Logger } from "../../../types/node-context.js";
-import { logFailure } from "../log-failure.js";
+import type { Standstill } from "../log-failure.js";
 import type { After } from "../timekeeper.js";
 
 /** Milliseconds until reading is tried again after it failed. */
 const retryDelay = 1_000;
 
+const what = "the chain cannot be read for them";
+
 export interface RoundsNeeds {
   after: After;
-  logger: Logger;
+  standstill: Standstill;
 }
 
 /** Does rounds of work, again for as long as there was some or it is woken meanwhile; after a failure, in a moment. */
-export const createRounds = ({ after, logger }: RoundsNeeds, isRunning: () => boolean, round: () => Promise<boolean>) => {
+export const createRounds = ({ after, standstill }: RoundsNeeds, isRunning: () => boolean, round: () => Promise<boolean>) => {
   let going: Promise<void> | undefined;
   let again = false;
   let cancelRetry: (() => void) | undefined;
+  let failures = 0;
 
   const failed = (error: unknown): void => {
     if (!isRunning()) return;
-    logFailure(logger, "the chain cannot be read for them", error);
+    failures++;
+    standstill.failed(what, error);
     cancelRetry?.();
     cancelRetry = after(retryDelay, () => {
       cancelRetry = undefined;
@@ -30,7 +33,9 @@ export const createRounds = ({ after, logger }: RoundsNeeds, isRunning: () => bo
   const run = async (): Promise<void> => {
     while (again && isRunning()) {
       again = false;
+      const before = failures;
       if (await round()) again = true;
+      if (failures === before) standstill.succeeded(what);
     }
   };
 

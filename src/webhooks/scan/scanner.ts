@@ -3,6 +3,7 @@ import type { Logger } from "../../../types/node-context.js";
 import type { Place, WebhookStore } from "../../../types/webhook-store.js";
 import type { Follow, Group } from "../../follow/index.js";
 import type { PatternWorker } from "../conditions/pattern.js";
+import type { Standstill } from "../log-failure.js";
 import type { Register } from "../registry/register.js";
 import type { After } from "../timekeeper.js";
 import { createObserve } from "./observe.js";
@@ -25,6 +26,7 @@ export interface ScannerNeeds {
   patterns: PatternWorker;
   after: After;
   logger: Logger;
+  standstill: Standstill;
   /** Whether events of an index are taken from the chain: webhooks that ask for no other need no log of the host. */
   keepsChain: boolean;
   window: number;

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { systemClock } from "../../../src/clock.js";
 import { createFollow } from "../../../src/follow/create-follow.js";
 import { openWebhookStore } from "../../../src/store/webhooks/webhook-store.js";
+import { createProblems } from "../../../src/problems.js";
 import { createWebhookEngine, type WebhookEngine } from "../../../src/webhooks/engine.js";
 import type { After } from "../../../src/webhooks/timekeeper.js";
 import type { ChainChanges } from "../../../types/chain-adapter.js";
@@ -25,7 +26,7 @@ export const openChainEngine = (changes: ChainChanges, options: WebhookOptions =
   const silent = (): void => undefined;
   const logger = { debug: silent, info: silent, warn: silent, error: console.error };
   const follow = createFollow({ changes, log: () => undefined, rules, finality: undefined });
-  const engine = createWebhookEngine({ allowTargets: ["127.0.0.0/8"], maxWebhooks: 20_000, ...options }, { store: environment.store, follow, clock: systemClock, logger, keepsChain: true, ...time });
+  const engine = createWebhookEngine({ allowTargets: ["127.0.0.0/8"], maxWebhooks: 20_000, ...options }, { store: environment.store, follow, clock: systemClock, logger, problems: createProblems(logger), keepsChain: true, ...time });
   engine.start();
   return {
     engine,

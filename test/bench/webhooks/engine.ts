@@ -8,6 +8,7 @@ import { openWebhookStore } from "../../../src/store/webhooks/webhook-store.js";
 import { benchNetwork } from "../chain/chain.js";
 import { sizes } from "../chain/sizes.js";
 import { followHostEvents } from "../../webhooks/host-follow.js";
+import { createProblems } from "../../../src/problems.js";
 import { createWebhookEngine, type WebhookEngine } from "../../../src/webhooks/engine.js";
 
 /** A webhook engine on a store of its own in a temporary folder, with durability on. */
@@ -31,6 +32,7 @@ export const openEngine = async (options: WebhookOptions = {}): Promise<BenchEng
       follow,
       clock: systemClock,
       logger,
+      problems: createProblems(logger),
       keepsChain: false,
     },
   );
