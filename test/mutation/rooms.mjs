@@ -28,7 +28,7 @@ export const rooms = {
   history: {
     what: "states at earlier heights",
     mutate: ["src/store/history/{past-records,past-voters,past-delegates,wallet-changes}.ts", "src/store/layout/history-rows.ts"],
-    tests: ["test/store/{history-rows,past-states}.test.ts"],
+    tests: ["test/store/{history-rows,past-states,wallet-changes}.test.ts"],
   },
 };
 
