@@ -157,8 +157,11 @@ export interface NodeContext {
   logger?: Logger;
   /** Is told of every request when it has been answered. What it throws is logged. */
   accessLog?: (entry: AccessLogEntry, request: IncomingMessage) => void;
-  /** What `metrics()` of the plugins in the other processes that serve the same port gives, so that one reply is for all of them. */
-  otherMetrics?: () => MaybePromise<readonly ProcessMetrics[]>;
+  /**
+   * What `metrics()` of the plugins in the other processes that serve the same port gives, so that one reply is for all of them. `own` is
+   * what the reply has of this process: a host that keeps it can go on telling of a process that has ended, so that no counter falls.
+   */
+  otherMetrics?: (own: ProcessMetrics) => MaybePromise<readonly ProcessMetrics[]>;
   clock?: Clock;
   options?: PorticoOptions;
 }

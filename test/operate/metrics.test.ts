@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
@@ -7,7 +8,7 @@ import { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
 import { createApiPlugin, PorticoError } from "../../src/index.js";
 import { createLoopLag } from "../../src/operate/loop-lag.js";
-import type { AccessLogEntry, NodeContext } from "../../types/node-context.js";
+import type { AccessLogEntry, NodeContext, ProcessMetrics } from "../../types/node-context.js";
 import type { ApiPlugin } from "../../types/plugin.js";
 import { ask } from "../http/ask.js";
 import { loadChain } from "../data/read.js";
@@ -125,6 +126,34 @@ describe("the metrics", () => {
     const text = await scrape(url);
     expect(value(text, 'portico_http_request_duration_seconds_count{route="/blocks/{id}",method="GET",status="200"}')).to.equal(2);
     expect(value(text, "portico_tip_height")).to.equal(9);
+  });
+
+  it("say when the process was started, of several the first", async () => {
+    const earlier = { name: "process_start_time_seconds", help: "h", type: "gauge", aggregator: "min", values: [{ labels: {}, value: 1_700_000_000 }] };
+    const url = await listening(create({ blocks: blocksUpTo(5) }));
+    expect(value(await scrape(url), "process_start_time_seconds")).to.be.closeTo(Date.now() / 1000 - process.uptime(), 2);
+    const both = await listening(create({ blocks: blocksUpTo(5), events: new EventEmitter(), otherMetrics: () => [[earlier]] }));
+    expect(value(await scrape(both), "process_start_time_seconds")).to.equal(1_700_000_000);
+  });
+
+  it("tell the hook for other processes what the reply has of this one", async () => {
+    let told: ProcessMetrics = [];
+    const url = await listening(create({ blocks: blocksUpTo(5), otherMetrics: (own) => ((told = own), []) }));
+    const text = await scrape(url);
+    const cpu = told.find((metric) => "name" in metric && metric.name === "process_cpu_seconds_total") as { values: { value: number }[] } | undefined;
+    expect(value(text, "process_cpu_seconds_total")).to.be.above(0).and.equal(cpu?.values[0]?.value);
+  });
+
+  it("have names that promtool finds right, and none of a gauge that reads as a counter's", async function () {
+    const text = await scrape(await listening(create({ blocks: blocksUpTo(5) })));
+    expect(text).to.not.match(/^# TYPE \S+_total gauge$/m);
+    for (const name of ["handles", "requests", "resources"]) expect(text).to.include(`# TYPE nodejs_active_${name} gauge`);
+    const { error, status, stdout, stderr } = spawnSync("promtool", ["check", "metrics"], { input: text, encoding: "utf8" });
+    if (error !== undefined) {
+      console.log("      There is no promtool (Debian: prometheus): the metrics' names are not checked by it.");
+      return this.skip();
+    }
+    expect(status, stdout + stderr).to.equal(0);
   });
 
   it("are off unless the host says otherwise, and can need a token", async () => {

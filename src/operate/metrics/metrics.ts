@@ -3,7 +3,8 @@ import type { MaybePromise } from "../../../types/chain-adapter.js";
 import type { ProcessMetrics } from "../../../types/node-context.js";
 import type { Replied } from "../../http/pipeline/replied.js";
 import { runSliced } from "../../async/time-slicing.js";
-import { createRequestDurations, type Durations, durationsText } from "./request-durations.js";
+import { isDurations, type RequestDurations } from "./process-metrics.js";
+import { createRequestDurations, durationsText } from "./request-durations.js";
 
 export interface WebhookFigures {
   byState: Readonly<Record<"enabled" | "failing" | "disabled", number>>;
@@ -41,11 +42,11 @@ export interface Metrics {
   deliveryEnded(outcome: string, seconds?: number): void;
   /** All metrics of this process, for another one that gathers them. */
   values(): Promise<ProcessMetrics>;
-  /** The text that Prometheus reads: of this process and the others that are given, as if they were one. */
-  text(others?: readonly ProcessMetrics[]): Promise<string>;
+  /** The text that Prometheus reads: of this process and others, as if they were one. `others` is told what the text has of this process. */
+  text(others?: (own: ProcessMetrics) => MaybePromise<readonly ProcessMetrics[]>): Promise<string>;
 }
 
-type Aggregator = "sum" | "max";
+type Aggregator = "sum" | "max" | "min";
 
 const createGauges = (registry: Registry, observed: Observed): void => {
   const gauge = (name: string, help: string, aggregator: Aggregator, read: () => MaybePromise<number | undefined>): void => {
@@ -90,20 +91,24 @@ const createGauges = (registry: Registry, observed: Observed): void => {
   });
 };
 
+/** By their names, Prometheus takes them for counters. Those without `_total` say the same, by type. */
+const misnamed = ["nodejs_active_handles_total", "nodejs_active_requests_total", "nodejs_active_resources_total"] as const;
+
+/** What prom-client tells of any process. */
+const createDefaults = (register: Registry): void => {
+  collectDefaultMetrics({ register });
+  for (const name of misnamed) register.removeSingleMetric(name);
+  // prom-client leaves it out of what is told of several processes together.
+  Object.assign(register.getSingleMetric("process_start_time_seconds") ?? {}, { aggregator: "min" satisfies Aggregator });
+};
+
 const durationsName = "portico_http_request_duration_seconds";
 const durationsHelp = "Seconds from a request's arrival until its reply was handed to the connection.";
-
-/** How long requests took, among a process's metrics: those of prom-client would be ten times as large. */
-interface RequestDurations {
-  requests: readonly Durations[];
-}
-
-const isDurations = (metric: object): metric is RequestDurations => "requests" in metric;
 
 /** Makes the metrics of a node. Every label has few values: routes are patterns, never URLs. */
 export const createMetrics = (observed: Observed): Metrics => {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  createDefaults(registry);
   createGauges(registry, observed);
   const durations = createRequestDurations();
   const cache = new Counter({
@@ -159,6 +164,9 @@ export const createMetrics = (observed: Observed): Metrics => {
       if (seconds !== undefined) deliveryTimes.observe(seconds);
     },
     values,
-    text: async (others = []) => textOf([await values(), ...others]),
+    text: async (others) => {
+      const own = await values();
+      return textOf([own, ...((await others?.(own)) ?? [])]);
+    },
   };
 };
