@@ -109,6 +109,7 @@ export interface AccessLogEntry {
   method: string;
   /** The route's pattern, such as `/wallets/{id}`; `(none)` where none was found. */
   route: string;
+  /** 499, and no bytes, where the client left before the reply. */
   status: number;
   /** Milliseconds from its arrival until the reply was handed to the connection; of a stream, until it had ended. */
   ms: number;
@@ -155,7 +156,7 @@ export interface NodeContext {
   onProgress?: (progress: IndexingProgress) => void;
   /** Default: the console, without debug lines. */
   logger?: Logger;
-  /** Is told of every request when it has been answered. What it throws is logged. */
+  /** Is told of every request of the interface when it has been answered, or refused before it had a route. What it throws is logged. */
   accessLog?: (entry: AccessLogEntry, request: IncomingMessage) => void;
   /**
    * What `metrics()` of the plugins in the other processes that serve the same port gives, so that one reply is for all of them. `own` is

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect } from "node:net";
 import { join } from "node:path";
 import { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
@@ -10,7 +10,7 @@ import { createApiPlugin, PorticoError } from "../../src/index.js";
 import { createLoopLag } from "../../src/operate/loop-lag.js";
 import type { AccessLogEntry, NodeContext, ProcessMetrics } from "../../types/node-context.js";
 import type { ApiPlugin } from "../../types/plugin.js";
-import { ask } from "../http/ask.js";
+import { ask, parseRaw, sendRaw } from "../http/ask.js";
 import { loadChain } from "../data/read.js";
 import { silentLogger } from "../silent.js";
 import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
@@ -190,6 +190,62 @@ describe("the metrics", () => {
     expect(second).to.deep.include({ status: 304, bytes: 0 });
     expect(third).to.deep.include({ status: 400, route: "/blocks" });
     expect(errors).to.deep.equal(Array.from({ length: 3 }, () => "a request could not be logged: the disk is full"));
+  });
+
+  it("and the access log are told of requests that are refused before they have a route, by the ids of their replies", async () => {
+    const entries: AccessLogEntry[] = [];
+    const errors: string[] = [];
+    const accessLog = (entry: AccessLogEntry): void => {
+      entries.push(entry);
+      if (entry.status === 431) throw new Error("the disk is full");
+    };
+    const url = await listening(create({ blocks: blocksUpTo(9), accessLog, options: { metrics: true, logClients: true }, logger: { ...silentLogger, error: (line) => errors.push(line) } }));
+    const search = "POST /api/blocks/search HTTP/1.1\r\nHost: h\r\n";
+    const answers = [];
+    for (const request of [
+      "no HTTP\r\n\r\n",
+      `GET /api/blocks HTTP/1.1\r\nX-Large: ${"x".repeat(20_000)}\r\n\r\n`,
+      `${search}Expect: a miracle\r\nX-Request-Id: mine\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}`,
+      "HEAD /api/blocks HTTP/1.1\r\nHost: h\r\nExpect: a miracle\r\nConnection: close\r\n\r\n",
+      "CONNECT a.example:443 HTTP/1.1\r\nHost: a.example:443\r\n\r\n",
+      // The request that it breaks off has its route, and one line.
+      `${search}Transfer-Encoding: chunked\r\n\r\nno length\r\n`,
+    ]) answers.push(parseRaw(await sendRaw(Number(new URL(url).port), request)));
+    await until(() => Promise.resolve(entries.length >= answers.length ? true : undefined));
+    expect(entries.map(({ requestId, method, route, status, bytes, client }) => ({ requestId, method, route, status, bytes, client }))).to.deep.equal(
+      answers.map(({ status, head, body }, index) => ({
+        requestId: /^X-Request-Id: (.*)$/im.exec(head)?.[1],
+        method: ["", "", "POST", "HEAD", "CONNECT", "POST"][index],
+        route: index === 5 ? "/blocks/search" : "(none)",
+        status,
+        bytes: body.length,
+        client: "127.0.0.1",
+      })),
+    );
+    expect(entries.map(({ status }) => status)).to.deep.equal([400, 431, 417, 417, 400, 400]);
+    expect([entries[2]?.requestId, entries[3]?.bytes]).to.deep.equal(["mine", 0]);
+    expect(errors).to.deep.equal(["a request could not be logged: the disk is full"]);
+    const text = await scrape(url);
+    const count = (labels: string): number | undefined => value(text, `portico_http_request_duration_seconds_count{${labels}}`);
+    expect(["other", "POST", "HEAD"].map((method) => count(`route="(none)",method="${method}",status="417"`))).to.deep.equal([undefined, 1, 1]);
+    expect([count('route="(none)",method="other",status="400"'), count('route="(none)",method="other",status="431"'), count('route="/blocks/search",method="POST",status="400"')]).to.deep.equal([2, 1, 1]);
+  });
+
+  it("and the access log say of a client that left in the middle of its body that it left, and got nothing", async () => {
+    const entries: AccessLogEntry[] = [];
+    const plugin = create({ blocks: blocksUpTo(9), accessLog: (entry) => void entries.push(entry) });
+    const server = await plugin.listen(0);
+    const { port } = server.address() as AddressInfo;
+    for (const [index, leave] of (["end", "destroy", "resetAndDestroy"] as const).entries()) {
+      const client = connect(port, "127.0.0.1");
+      client.on("error", () => undefined).resume();
+      client.write("POST /api/blocks/search HTTP/1.1\r\nHost: h\r\nContent-Length: 100\r\n\r\n{");
+      await once(server, "request");
+      client[leave]();
+      const entry = await until(() => Promise.resolve(entries[index]));
+      expect([entry.route, entry.status, entry.bytes], leave).to.deep.equal(["/blocks/search", 499, 0]);
+    }
+    expect(value(await scrape(`http://127.0.0.1:${port}/api`), 'portico_http_request_duration_seconds_count{route="/blocks/search",method="POST",status="499"}')).to.equal(3);
   });
 
   it("leave clients' addresses out of the access log unless the host wants them, and take them from proxies that are trusted", async () => {

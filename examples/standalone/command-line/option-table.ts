@@ -52,7 +52,7 @@ export const optionRows = [
   { name: "trusted-proxy", value: "CIDR", text: "proxy in front, whose X-Forwarded-For names the clients: its address or network, such as 127.0.0.1; separate several by commas. Without it, all behind a proxy count as one client, and behind one on this machine none is limited" },
   { name: "log-level", value: "LEVEL", default: "info", text: logLevels.join(", ") },
   { name: "log-format", value: "FORMAT", text: "json, one object a line, or pretty, for people; default: pretty in a terminal, otherwise json" },
-  { name: "access-log", text: "log each request: its id, method, route, status, milliseconds, bytes, and milliseconds of processor time" },
+  { name: "access-log", text: "log each request of the interface, which is what lies below /api: its id, method, route, status, milliseconds, bytes, and milliseconds of processor time" },
   { name: "log-clients", text: "name the client's address in the lines of --access-log" },
   { name: "backup", value: "DIR", text: "copy the data folder into DIR, also while a node runs in it, and end; DIR is then a data folder to start from", commandLineOnly: true },
   { name: "config", value: "FILE", text: 'JSON file with any of these options, in camelCase: {"port": 4003, "forgeInterval": 1000}', notInFile: true },
