@@ -100,6 +100,9 @@ export interface Logger {
 /** The metrics of one process. It can be sent as JSON. */
 export type ProcessMetrics = readonly object[];
 
+/** `growing`: counters and histograms alone, which a process may tell now and then for the time after its end. */
+export type WhichMetrics = "all" | "growing";
+
 /** One request, answered. It names neither the client nor the URL, whose values may be personal; a host finds both in the request. */
 export interface AccessLogEntry {
   /** When it was answered: ISO 8601. */

@@ -1,7 +1,7 @@
 import type { Worker } from "node:cluster";
 import type { MaybePromise } from "../../types/chain-adapter.js";
 import type { TransactionData } from "../../types/events.js";
-import type { Network, PoolResult, ProcessMetrics } from "../../types/node-context.js";
+import type { Network, PoolResult, ProcessMetrics, WhichMetrics } from "../../types/node-context.js";
 import { messageOf } from "./program/host-error.js";
 import type { HostOptions } from "./options.js";
 
@@ -44,7 +44,7 @@ export interface WorkerChannel {
 export interface WorkerReports {
   /** Why it cannot serve, before it ends. */
   failed(failure: WorkerFailure): void;
-  /** Its metrics as they are now. */
+  /** Its metrics as they are now, or what of them grows. */
   metrics(metrics: ProcessMetrics): void;
 }
 
@@ -97,9 +97,9 @@ const metricsInterval = 5_000;
 export interface NodeChannel {
   readonly services: NodeServices;
   problem(): string | undefined;
-  /** Says how the node gets this process's metrics. It is told them now and then, so that it has them if this process ends. */
-  answerMetrics(read: () => Promise<ProcessMetrics>): void;
-  /** Tells the node this process's metrics. */
+  /** Says how the node gets this process's metrics. It is told what grows now and then, so that it has that if this process ends. */
+  answerMetrics(read: (which: WhichMetrics) => Promise<ProcessMetrics>): void;
+  /** Tells the node what of this process's metrics grows. */
   tellMetrics(): Promise<void>;
   /** Resolves when the node has been told. */
   fail(failure: WorkerFailure): Promise<void>;
@@ -115,8 +115,8 @@ export const connectToNode = (channel: NodeJS.Process = process, tellEvery = met
       channel.send?.(message, undefined, undefined, (error) => (error === null ? resolve() : reject(error)));
     });
 
-  let readMetrics = (): Promise<ProcessMetrics> => Promise.resolve([]);
-  const sendMetrics = async (asked?: number): Promise<void> => send({ metrics: await readMetrics(), ...(asked === undefined ? {} : { asked }) });
+  let readMetrics: (which: WhichMetrics) => Promise<ProcessMetrics> = () => Promise.resolve([]);
+  const sendMetrics = async (asked?: number): Promise<void> => send(asked === undefined ? { metrics: await readMetrics("growing") } : { metrics: await readMetrics("all"), asked });
   // A node that is just ending does not need them any more.
   const passOn = (asked?: number): void => void sendMetrics(asked).catch(() => undefined);
 

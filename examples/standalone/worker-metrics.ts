@@ -1,6 +1,8 @@
 import { withFormer } from "../../src/operate/metrics/former-processes.js";
 import type { ProcessMetrics } from "../../types/node-context.js";
 
+const nameOf = (metric: object): unknown => ("name" in metric ? metric.name : undefined);
+
 /**
  * What workers have told of their metrics last. No counter of what is made of it falls: of a worker that is late its last figures are used,
  * and what one that has ended had counted stays.
@@ -21,7 +23,11 @@ export const createWorkerMetrics = <W>() => {
   ];
 
   return {
-    keep: (worker: W, metrics: ProcessMetrics): void => void last.set(worker, metrics),
+    /** Those that are not among `metrics` stay as they were: gauges, where a worker tells only what grows. */
+    keep: (worker: W, metrics: ProcessMetrics): void => {
+      const names = new Set(metrics.map(nameOf));
+      last.set(worker, [...metrics, ...(last.get(worker) ?? []).filter((metric) => !names.has(nameOf(metric)))]);
+    },
     /** The worker tells nothing any more. */
     end: (worker: W): void => {
       former = withFormer(former, last.get(worker) ?? []);

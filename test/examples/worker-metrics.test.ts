@@ -118,9 +118,9 @@ describe("the metrics of npm start -- --workers", function () {
   it("are told by a worker of its own accord, too, so that one that is killed loses little", async () => {
     const told = await new Promise<unknown>((resolve) => {
       const channel = Object.assign(new EventEmitter(), { send: resolve });
-      connectToNode(channel as unknown as NodeJS.Process, 1).answerMetrics(() => Promise.resolve([{ name: "of this worker" }]));
+      connectToNode(channel as unknown as NodeJS.Process, 1).answerMetrics((which) => Promise.resolve([{ name: which }]));
     });
-    expect(told).to.deep.equal({ metrics: [{ name: "of this worker" }] });
+    expect(told).to.deep.equal({ metrics: [{ name: "growing" }] });
   });
 });
 
@@ -152,6 +152,11 @@ describe("what workers have told of their metrics", () => {
     const text = await AggregatorRegistry.aggregate([former.filter((metric) => "name" in metric)]).metrics();
     expect([0, 1, 2].map((place) => figuresIn(text, "counter").get(`served_total{by="worker ${place}"}`))).to.deep.equal([63, 70, 77]);
     expect([...figuresIn(text, "histogram")]).to.deep.equal([['seconds_bucket{le="1"}', 8], ['seconds_bucket{le="2"}', 16], ['seconds_bucket{le="+Inf"}', 20], ["seconds_sum", 26.25], ["seconds_count", 20]]);
+    // What tells its counters alone keeps its gauges.
+    metrics.keep(22, (await ofProcess(30)).filter((metric) => !("name" in metric && metric.name === "open")));
+    const [, , later = []] = metrics.besides(23, 1);
+    expect(namesIn(later)).to.deep.equal(["served_total", "seconds", "requests", "open"]);
+    expect(later.find((metric) => "name" in metric && metric.name === "open")).to.have.deep.property("values", [{ labels: {}, value: 22 }]);
     expect(metrics.besides(22, 1).map(namesIn)).to.deep.equal([["served_total", "seconds", "requests"], ["portico_workers_answering"]]);
   });
 });

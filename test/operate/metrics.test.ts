@@ -136,6 +136,16 @@ describe("the metrics", () => {
     expect(value(await scrape(both), "process_start_time_seconds")).to.equal(1_700_000_000);
   });
 
+  it("can be told without gauges, and are then the same counters and histograms", async () => {
+    const plugin = create({ blocks: blocksUpTo(5) });
+    await listening(plugin);
+    const typed = (metrics: ProcessMetrics) => metrics.flatMap((metric) => ("type" in metric && "name" in metric ? [[metric.type, metric.name]] : [Object.keys(metric)]));
+    const [all, growing] = [typed(await plugin.metrics()), typed(await plugin.metrics("growing"))];
+    expect(growing).to.deep.equal(all.filter(([type]) => type !== "gauge"));
+    expect(growing).to.deep.include(["counter", "portico_reply_cache_requests_total"]).and.deep.include(["requests"]);
+    expect(growing.length).to.be.below(all.length);
+  });
+
   it("tell the hook for other processes what the reply has of this one", async () => {
     let told: ProcessMetrics = [];
     const url = await listening(create({ blocks: blocksUpTo(5), otherMetrics: (own) => ((told = own), []) }));

@@ -1,12 +1,7 @@
 import { AggregatorRegistry } from "prom-client";
 import type { ProcessMetrics } from "../../../types/node-context.js";
+import { isDurations, isGrowing, type RequestDurations } from "./process-metrics.js";
 import { sumOf } from "./request-durations.js";
-import { isDurations, type RequestDurations } from "./process-metrics.js";
-
-/** What only ever grows. A gauge tells of something that has ended with its process. */
-const growing: readonly unknown[] = ["counter", "histogram"];
-
-const isGrowing = (metric: object): boolean => "type" in metric && growing.includes(metric.type);
 
 /**
  * Adds what a process that has ended had counted to `former`, what those before it had: one entry for `otherMetrics`, however many there

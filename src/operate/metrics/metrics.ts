@@ -1,9 +1,9 @@
-import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Histogram, type Metric, Registry } from "prom-client";
 import type { MaybePromise } from "../../../types/chain-adapter.js";
-import type { ProcessMetrics } from "../../../types/node-context.js";
+import type { ProcessMetrics, WhichMetrics } from "../../../types/node-context.js";
 import type { Replied } from "../../http/pipeline/replied.js";
 import { runSliced } from "../../async/time-slicing.js";
-import { isDurations, type RequestDurations } from "./process-metrics.js";
+import { isDurations, isGrowing, type RequestDurations } from "./process-metrics.js";
 import { createRequestDurations, durationsText } from "./request-durations.js";
 
 export interface WebhookFigures {
@@ -40,8 +40,8 @@ export interface Metrics {
   blockApplied(seconds: number): void;
   /** An attempt of a delivery has ended, or a delivery is given up. `seconds`: how long the attempt took. */
   deliveryEnded(outcome: string, seconds?: number): void;
-  /** All metrics of this process, for another one that gathers them. */
-  values(): Promise<ProcessMetrics>;
+  /** Metrics of this process, for another one that gathers them. */
+  values(which?: WhichMetrics): Promise<ProcessMetrics>;
   /** The text that Prometheus reads: of this process and others, as if they were one. `others` is told what the text has of this process. */
   text(others?: (own: ProcessMetrics) => MaybePromise<readonly ProcessMetrics[]>): Promise<string>;
 }
@@ -105,6 +105,21 @@ const createDefaults = (register: Registry): void => {
 const durationsName = "portico_http_request_duration_seconds";
 const durationsHelp = "Seconds from a request's arrival until its reply was handed to the connection.";
 
+const createDeliveries = (registry: Registry): Metrics["deliveryEnded"] => {
+  const deliveries = new Counter({ name: "portico_webhook_deliveries_total", help: "Attempts of webhook deliveries that were delivered or failed, and deliveries that were given up: dead or superseded.", labelNames: ["outcome"], registers: [registry] });
+  for (const outcome of ["delivered", "failed", "dead", "superseded"]) deliveries.inc({ outcome }, 0);
+  const deliveryTimes = new Histogram({
+    name: "portico_webhook_delivery_seconds",
+    help: "Seconds that an attempt of a webhook delivery took.",
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],
+    registers: [registry],
+  });
+  return (outcome, seconds) => {
+    deliveries.inc({ outcome });
+    if (seconds !== undefined) deliveryTimes.observe(seconds);
+  };
+};
+
 /** Makes the metrics of a node. Every label has few values: routes are patterns, never URLs. */
 export const createMetrics = (observed: Observed): Metrics => {
   const registry = new Registry();
@@ -126,23 +141,24 @@ export const createMetrics = (observed: Observed): Metrics => {
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
     registers: [registry],
   });
-  const deliveries = new Counter({ name: "portico_webhook_deliveries_total", help: "Attempts of webhook deliveries that were delivered or failed, and deliveries that were given up: dead or superseded.", labelNames: ["outcome"], registers: [registry] });
-  for (const outcome of ["delivered", "failed", "dead", "superseded"]) deliveries.inc({ outcome }, 0);
-  const deliveryTimes = new Histogram({
-    name: "portico_webhook_delivery_seconds",
-    help: "Seconds that an attempt of a webhook delivery took.",
-    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],
-    registers: [registry],
-  });
   /** Counted here, and told to prom-client when it is asked: an increment would look up its labels by a text. */
   const kept = { hits: 0, misses: 0 };
 
-  const values = async (): Promise<ProcessMetrics> => {
+  const read = async (which: WhichMetrics | undefined): Promise<ProcessMetrics> => {
     hits.inc(kept.hits);
     misses.inc(kept.misses);
     [kept.hits, kept.misses] = [0, 0];
     const requests: RequestDurations = { requests: await runSliced(durations.values(), "cooperative") };
-    return [...(await registry.getMetricsAsJSON()), requests];
+    // Gauges are not even read: prom-client tells the event loop's delays since it was asked for them last.
+    const told = which === "growing" ? await Promise.all(registry.getMetricsAsArray().filter(isGrowing).map((metric) => (metric as unknown as Metric).get())) : await registry.getMetricsAsJSON();
+    return [...told, requests];
+  };
+  let reading: Promise<unknown> = Promise.resolve();
+  /** One reading after another: of two that overlap, the later could have less. */
+  const values = (which?: WhichMetrics): Promise<ProcessMetrics> => {
+    const own = reading.then(() => read(which));
+    reading = own.catch(() => undefined);
+    return own;
   };
 
   const textOf = async (all: readonly ProcessMetrics[]): Promise<string> => {
@@ -159,10 +175,7 @@ export const createMetrics = (observed: Observed): Metrics => {
       if (!isStreamed) durations.observe(route, request.method ?? "", status, ms / 1000);
     },
     blockApplied: (seconds) => applies.observe(seconds),
-    deliveryEnded: (outcome, seconds) => {
-      deliveries.inc({ outcome });
-      if (seconds !== undefined) deliveryTimes.observe(seconds);
-    },
+    deliveryEnded: createDeliveries(registry),
     values,
     text: async (others) => {
       const own = await values();

@@ -6,3 +6,8 @@ export interface RequestDurations {
 }
 
 export const isDurations = (metric: object): metric is RequestDurations => "requests" in metric;
+
+const growing: readonly unknown[] = ["counter", "histogram"];
+
+/** Whether it only ever grows, among those of prom-client. A gauge tells of something that ends with its process. */
+export const isGrowing = (metric: object): boolean => "type" in metric && growing.includes(metric.type);
