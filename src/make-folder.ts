@@ -5,15 +5,15 @@ const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: fal
 
 /**
  * Makes a folder, and those above it, unless it is there already. Without the option `recursive` of Node, which tries forever where the
- * system refuses with ENOENT although the folder above exists: in /proc, or in a mount whose source is gone.
+ * system refuses with ENOENT although the folder above exists: in /proc, or in a mount whose source is gone. `mode`: of each that is made.
  * @throws Error with the system's code
  */
-export const makeFolder = (path: string): void => {
+export const makeFolder = (path: string, mode?: number): void => {
   if (isFolder(path)) return;
   const above = dirname(path);
-  if (above !== path && !existsSync(above)) makeFolder(above);
+  if (above !== path && !existsSync(above)) makeFolder(above, mode);
   try {
-    mkdirSync(path);
+    mkdirSync(path, mode);
   } catch (error) {
     // Another process may have made it meanwhile.
     if (!isFolder(path)) throw error;

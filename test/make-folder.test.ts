@@ -34,6 +34,11 @@ describe("a folder", () => {
     expect(existsSync(join(folder, "nowhere"))).to.equal(false);
   });
 
+  it("is made for its owner alone where that is asked for, as are those above it", () => {
+    makeFolder(join(folder, "a", "b"), 0o700);
+    expect([join(folder, "a"), join(folder, "a", "b")].map((path) => statSync(path).mode & 0o777)).to.deep.equal([0o700, 0o700]);
+  });
+
   it("is made through a link to another folder", () => {
     mkdirSync(join(folder, "other"));
     symlinkSync(join(folder, "other"), join(folder, "link"));

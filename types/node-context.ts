@@ -100,6 +100,9 @@ export interface Logger {
 /** The metrics of one process. It can be sent as JSON. */
 export type ProcessMetrics = readonly object[];
 
+/** `growing`: counters and histograms alone, which a process may tell now and then for the time after its end. */
+export type WhichMetrics = "all" | "growing";
+
 /** One request, answered. It names neither the client nor the URL, whose values may be personal; a host finds both in the request. */
 export interface AccessLogEntry {
   /** When it was answered: ISO 8601. */
@@ -109,6 +112,7 @@ export interface AccessLogEntry {
   method: string;
   /** The route's pattern, such as `/wallets/{id}`; `(none)` where none was found. */
   route: string;
+  /** 499, and no bytes, where the client left before the reply. */
   status: number;
   /** Milliseconds from its arrival until the reply was handed to the connection; of a stream, until it had ended. */
   ms: number;
@@ -155,10 +159,13 @@ export interface NodeContext {
   onProgress?: ((progress: IndexingProgress) => void) | undefined;
   /** Default: the console, without debug lines. */
   logger?: Logger | undefined;
-  /** Is told of every request when it has been answered. What it throws is logged. */
+  /** Is told of every request of the interface when it has been answered, or refused before it had a route. What it throws is logged. */
   accessLog?: ((entry: AccessLogEntry, request: IncomingMessage) => void) | undefined;
-  /** What `metrics()` of the plugins in the other processes that serve the same port gives, so that one reply is for all of them. */
-  otherMetrics?: (() => MaybePromise<readonly ProcessMetrics[]>) | undefined;
+  /**
+   * What `metrics()` of the plugins in the other processes that serve the same port gives, so that one reply is for all of them. `own` is
+   * what the reply has of this process: a host that keeps it can go on telling of a process that has ended, so that no counter falls.
+   */
+  otherMetrics?: ((own: ProcessMetrics) => MaybePromise<readonly ProcessMetrics[]>) | undefined;
   clock?: Clock | undefined;
   options?: PorticoOptions | undefined;
 }

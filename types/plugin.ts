@@ -3,7 +3,7 @@ import type * as Koa from "koa";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { ChainAdapter } from "./chain-adapter.js";
 import type { BlockMark } from "./followed-node.js";
-import type { ProcessMetrics } from "./node-context.js";
+import type { ProcessMetrics, WhichMetrics } from "./node-context.js";
 import type { Webhooks } from "./webhooks.js";
 
 /** Why no requests should be sent to a node at present, in a word for machines: `problem` of `GET {basePath}/health/ready`. */
@@ -60,8 +60,8 @@ export interface ApiPlugin {
   /** Set between `start` and `stop`; otherwise undefined, as it always is if webhooks are switched off or there is no `dataDir`. */
   readonly webhooks: Webhooks | undefined;
   health(): Health;
-  /** The metrics of this process, for `otherMetrics` in another; none where they are off. */
-  metrics(): Promise<ProcessMetrics>;
+  /** The metrics of this process, by default all, for `otherMetrics` in another; none where they are off. */
+  metrics(which?: WhichMetrics): Promise<ProcessMetrics>;
   /**
    * A listener for `http.createServer` or a framework that takes one, such as Express or Connect (`app.use(plugin.callback())`).
    * It must come before any body parser of the host. It reads the URL when the request's turn comes: a host that changes `request.url`

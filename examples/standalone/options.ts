@@ -197,11 +197,12 @@ export interface Surroundings {
   isTerminal?: boolean;
 }
 
-/** Reads the command line, the environment and the file of `--config`. @throws UsageError, HostError for the file */
+/** Reads the command line, the environment and the file of `--config`. @throws UsageError */
 export const readHostOptions = (args: readonly string[], { environment = {}, isTerminal = false }: Surroundings = {}): HostOptions => {
   const commandLine = fromCommandLine(args);
-  const config = commandLine.get("config")?.value;
-  const reading = createReading(merged(commandLine, fromEnvironment(environment), ...(typeof config === "string" ? [fromFile(config)] : [])));
+  const fromOutside = fromEnvironment(environment);
+  const config = (commandLine.get("config") ?? fromOutside.get("config"))?.value;
+  const reading = createReading(merged(commandLine, fromOutside, ...(typeof config === "string" ? [fromFile(config)] : [])));
   const { has, text, wholeNumber, oneOf } = reading;
   const network = text("network") ?? "";
   if (network === "local") refuseSecrets(reading);

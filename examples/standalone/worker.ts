@@ -30,7 +30,13 @@ const serve = async (): Promise<void> => {
     ...(access === undefined ? {} : { accessLog: access }),
   });
   node.answerMetrics(plugin.metrics);
-  process.once("SIGTERM", () => void plugin.stop().then(() => process.disconnect()));
+  const end = async (): Promise<void> => {
+    await plugin.stop();
+    // What the last requests have added goes on being told.
+    await node.tellMetrics().catch(() => undefined);
+    process.disconnect();
+  };
+  process.once("SIGTERM", () => void end());
   const server = await plugin.listen(port, host, createFrontPage(options.network));
   const address = server.address();
   if (address !== null && typeof address === "object") info.ports = nodeInfo(address.port).ports;

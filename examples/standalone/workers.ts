@@ -5,6 +5,7 @@ import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Clock, Logger, ProcessMetrics } from "../../types/node-context.js";
 import { answerWorker, type NodeServices, type WorkerChannel, type WorkerFailure } from "./node-channel.js";
+import { createWorkerMetrics } from "./worker-metrics.js";
 
 /** The worker processes that serve requests, while this process forges, writes the store and delivers webhooks. */
 export interface Workers {
@@ -48,7 +49,7 @@ export const createWorkers = (count: number, { services, problem, metrics, logge
   let stopping = false;
   /** True once all workers have listened. */
   let served = false;
-  let told: string | undefined;
+  let problemTold: string | undefined;
   let watching: NodeJS.Timeout | undefined;
 
   const restart = (number: number, delay: number): void => {
@@ -59,19 +60,27 @@ export const createWorkers = (count: number, { services, problem, metrics, logge
     restarts.add(timer);
   };
 
-  const othersOf = (asking: WorkerChannel): Promise<ProcessMetrics[]> =>
-    Promise.all([metrics(), ...[...running.values()].filter((channel) => channel !== asking).map((channel) => channel.metrics())]);
+  const told = createWorkerMetrics<Worker>();
+  const othersOf = async (asking: Worker, own: ProcessMetrics): Promise<ProcessMetrics[]> => {
+    told.keep(asking, own);
+    const others = [...running].filter(([worker]) => worker !== asking).map(([, channel]) => channel);
+    const [ofNode, ...answers] = await Promise.all([metrics(), ...others.map((channel) => channel.askMetrics())]);
+    return [ofNode, ...told.besides(asking, 1 + answers.filter((isTold) => isTold).length)];
+  };
 
   /** Starts a worker. `delay`: milliseconds by which this start was delayed. */
   const run = (number: number, delay: number): { listening: Promise<void> } => {
     const began = clock.monotonic();
     const worker = cluster.fork();
     let [listens, failure] = [false, undefined as WorkerFailure | undefined];
-    const channel: WorkerChannel = answerWorker(worker, { ...services, otherMetrics: () => othersOf(channel) }, (told) => (failure = told));
+    const reports = { failed: (why: WorkerFailure) => void (failure = why), metrics: (metrics: ProcessMetrics) => told.keep(worker, metrics) };
+    const channel = answerWorker(worker, { ...services, otherMetrics: (own) => othersOf(worker, own) }, reports);
     running.set(worker, channel);
+    // Not when it exits: what it has sent before may come only afterwards.
+    worker.once("disconnect", () => told.end(worker));
     // Sending to a worker that is just ending fails; its end is logged below.
     worker.on("error", (error) => logger.debug(`worker ${number}: ${error.message}`));
-    channel.tell(told);
+    channel.tell(problemTold);
     const listening = new Promise<void>((resolve, reject) => {
       worker.once("listening", () => {
         listens = true;
@@ -94,9 +103,9 @@ export const createWorkers = (count: number, { services, problem, metrics, logge
   };
 
   const passOnHealth = (): void => {
-    if (problem() === told) return;
-    told = problem();
-    for (const channel of running.values()) channel.tell(told);
+    if (problem() === problemTold) return;
+    problemTold = problem();
+    for (const channel of running.values()) channel.tell(problemTold);
   };
 
   const end = async (worker: Worker): Promise<void> => {

@@ -20,7 +20,7 @@ import { clientKey } from "./pipeline/rate-limit.js";
 import { oneByOne } from "./pipeline/climb.js";
 import { createEndpoint, type Endpoint } from "./pipeline/endpoint.js";
 import { createHandler } from "./pipeline/handler.js";
-import type { Replied } from "./pipeline/replied.js";
+import { guardedObserver, type Replied } from "./pipeline/replied.js";
 import { createRequestIds } from "./pipeline/request-id.js";
 import type { Streams } from "./pipeline/streams.js";
 import { rootRoute } from "./root-route.js";
@@ -137,7 +137,7 @@ export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeN
     createServer: (outside) => {
       const listener = callback();
       const next = (request: IncomingMessage, response: ServerResponse) => outside && (() => outside(request, response));
-      return createJsonServer((request, response) => listener(request, response, next(request, response)), requestId, options);
+      return createJsonServer((request, response) => listener(request, response, next(request, response)), { requestId, bounds: options, refused: guardedObserver(needs.onReply, needs.logger) });
     },
     get cached() {
       return handler.cached;

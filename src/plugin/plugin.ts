@@ -224,7 +224,7 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
       return webhooks.engine();
     },
     health: reports.health,
-    metrics: async () => (await metrics?.values()) ?? [],
+    metrics: async (which) => (await metrics?.values(which)) ?? [],
     callback: edge.callback,
     mount: edge.mount,
     listen: (port, address, outside) => {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { HostError, UsageError } from "../../examples/standalone/program/host-error.js";
+import { UsageError } from "../../examples/standalone/program/host-error.js";
 import { askedFor, helpText, optionRows, optionsTable, readHostOptions } from "../../examples/standalone/options.js";
 
 const read = (line: string) => readHostOptions(line.split(" ").filter((word) => word !== ""));
@@ -142,6 +142,34 @@ describe("the standalone host's other sources of options", () => {
     expect(options.allowTargets).to.include.members(["10.1.0.0/16", "10.2.0.0/16"]);
   });
 
+  it("name the file in the environment, too, unless the command line names another", () => {
+    const path = config({ port: 1, workers: 2 });
+    expect(readHostOptions([], { environment: { PORTICO_CONFIG: path, PORTICO_PORT: "2" } })).to.deep.include({ port: 2, workers: 2 });
+    expect(readHostOptions(["--config", path], { environment: { PORTICO_CONFIG: join(folder, "none.json") } })).to.deep.include({ port: 1, workers: 2 });
+    expect(() => readHostOptions([], { environment: { PORTICO_CONFIG: join(folder, "none.json") } })).to.throw(UsageError, `${join(folder, "none.json")} cannot be read: there is no such file.`);
+    expect(readHostOptions([], { environment: { PORTICO_CONFIG: "" } })).to.deep.equal(defaults);
+  });
+
+  it("do not have what only the command line takes", () => {
+    for (const [variable, text] of [["PORTICO_BACKUP", "/backups/monday"], ["PORTICO_VERIFY", "true"], ["PORTICO_VERSION", "1"], ["PORTICO_HELP", "yes"]] as const) {
+      const name = variable.slice("PORTICO_".length).toLowerCase();
+      const read = () => readHostOptions([], { environment: { [variable]: text } });
+      // Images carry their version so.
+      if (name === "version" || name === "help") expect(read()).to.deep.equal(defaults);
+      else expect(read).to.throw(UsageError, `${variable} does nothing: --${name} is taken on the command line only.`);
+      expect(() => readHostOptions(["--config", config({ [name]: text })])).to.throw(UsageError, `${name} in ${join(folder, "node.json")} is not an option`);
+      expect(readHostOptions([], { environment: { [variable]: "" } })).to.deep.equal(defaults);
+    }
+    expect(helpText()).to.include("Only the command line takes --backup, --verify, --version and --help.");
+    // All others are taken: each is said to be wrong, or not to do anything, or is there.
+    for (const { name } of optionRows.filter((row) => !("commandLineOnly" in row))) {
+      const variable = `PORTICO_${name.toUpperCase().replaceAll("-", "_")}`;
+      expect(() => {
+        if (JSON.stringify(readHostOptions([], { environment: { [variable]: "\u0000" } })) !== JSON.stringify(defaults)) throw new Error(variable);
+      }, name).to.throw(name === "config" ? "\u0000" : variable);
+    }
+  });
+
   it("lose an option that a stronger source excludes", () => {
     expect(readHostOptions(["--no-forge", "--config", config({ forgeInterval: 5 })])).to.deep.equal({ ...defaults, forge: false });
     expect(readHostOptions(["--forge-interval", "5"], { environment: { PORTICO_NO_FORGE: "true" } })).to.deep.equal({ ...defaults, forgeInterval: 5 });
@@ -178,11 +206,11 @@ describe("the standalone host's other sources of options", () => {
       ["{", "FILE is not valid JSON"],
     ] as const) {
       const path = config(content);
-      expect(() => readHostOptions(["--config", path])).to.throw(HostError, message.replace("FILE", path));
+      expect(() => readHostOptions(["--config", path])).to.throw(UsageError, message.replace("FILE", path));
     }
     for (const content of ['{"nats": "tls://node:s3cret@10.0.0.7:4222" "port": 1}', '{"webhookToken": s3cret}', { nats: { url: "tls://node:s3cret@10.0.0.7:4222" } }, { webhookToken: [{ token: "s3cret" }] }]) {
-      expect(() => readHostOptions(["--config", config(content)])).to.throw(HostError).with.property("message").that.does.not.contain("s3cret");
+      expect(() => readHostOptions(["--config", config(content)])).to.throw(UsageError).with.property("message").that.does.not.contain("s3cret");
     }
-    expect(() => readHostOptions(["--config", join(folder, "none.json")])).to.throw(HostError, "there is no such file");
+    expect(() => readHostOptions(["--config", join(folder, "none.json")])).to.throw(UsageError, "there is no such file");
   });
 });

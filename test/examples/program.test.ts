@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -60,9 +60,11 @@ describe("the example host as a program", function () {
       expect(node.lines).to.deep.equal([message]);
       expect(existsSync(dataDir("refused"))).to.equal(false);
     }
-    const config = run(["--config", bad]);
-    expect(await config.ended).to.equal(1);
-    expect(config.lines).to.have.length(1);
+    // As a mistake of the command line.
+    for (const config of [run(["--config", bad]), run([], { PORTICO_CONFIG: bad }), run([], { PORTICO_BACKUP: dataDir("refused") })]) {
+      expect(await config.ended).to.equal(2);
+      expect(config.lines).to.have.length(1);
+    }
     other.close();
   });
 
@@ -144,6 +146,29 @@ describe("the example host as a program", function () {
       expect(await idAt(second)).to.equal(await idAt(url));
       restored.kill("SIGTERM");
       expect(await restored.ended).to.equal(0);
+    });
+
+    it("copies into no folder that the system does not make, nor into the data folder, a file or a folder that is in use", async () => {
+      symlinkSync(dataDir("data"), dataDir("link"));
+      writeFileSync(dataDir("file"), "");
+      const within = (target: string): string => `--backup ${target} lies within the data folder ${dataDir("data")}: choose a folder outside of it.`;
+      for (const [target, message] of [
+        // The system has no such folder, nor makes one, and says so as if the one above were missing.
+        ["/proc/x", `${dataDir("data")} could not be copied to /proc/x: ENOENT: no such file or directory, mkdir '/proc/x'.`],
+        [dataDir("data"), within(dataDir("data"))],
+        [join(dataDir("data"), "backups", "monday"), within(join(dataDir("data"), "backups", "monday"))],
+        [join(dataDir("link"), "backup"), within(join(dataDir("link"), "backup"))],
+        [dataDir("file"), `--backup ${dataDir("file")} is not a folder.`],
+      ] as const) {
+        if (target === "/proc/x" && process.platform !== "linux") continue;
+        const copying = run(["--data-dir", dataDir("data"), "--backup", target, "--log-format", "pretty"]);
+        expect(await copying.ended, target).to.equal(1);
+        expect(copying.lines).to.deep.equal([message]);
+      }
+      expect(readdirSync(dataDir("data"))).to.not.include.any.members(["backups", "backup"]);
+      // Its name begins as that of the data folder does.
+      const beside = run(["--data-dir", dataDir("data"), "--backup", dataDir("data..2"), "--log-format", "pretty"]);
+      expect(await beside.ended, beside.lines.join("\n")).to.equal(0);
     });
 
     it("logs JSON lines only where no person looks, an access log among them, without the client or the URL", async () => {

@@ -122,7 +122,7 @@ describe("what a flood of bodies or connections can hold", () => {
   it("by connections is bounded in all, and by address unless that is exempt", async () => {
     const listening = async (bounds: { maxConnections: number; maxConnectionsPerAddress: number; exempt: string[] }) => {
       const { exempt, ...rest } = bounds;
-      const server = createJsonServer((_request, response) => response.end(), () => "id", { ...rest, rateLimit: { perMinute: 1, exempt }, trustedProxies: [] }).listen(0, "127.0.0.1");
+      const server = createJsonServer((_request, response) => response.end(), { requestId: () => "id", bounds: { ...rest, rateLimit: { perMinute: 1, exempt }, trustedProxies: [] } }).listen(0, "127.0.0.1");
       await once(server, "listening");
       return { server, port: (server.address() as AddressInfo).port };
     };

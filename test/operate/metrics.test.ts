@@ -1,15 +1,16 @@
+import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect } from "node:net";
 import { join } from "node:path";
 import { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
 import { createApiPlugin, PorticoError } from "../../src/index.js";
 import { createLoopLag } from "../../src/operate/loop-lag.js";
-import type { AccessLogEntry, NodeContext } from "../../types/node-context.js";
+import type { AccessLogEntry, NodeContext, ProcessMetrics } from "../../types/node-context.js";
 import type { ApiPlugin } from "../../types/plugin.js";
-import { ask } from "../http/ask.js";
+import { ask, parseRaw, sendRaw } from "../http/ask.js";
 import { loadChain } from "../data/read.js";
 import { silentLogger } from "../silent.js";
 import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
@@ -127,6 +128,44 @@ describe("the metrics", () => {
     expect(value(text, "portico_tip_height")).to.equal(9);
   });
 
+  it("say when the process was started, of several the first", async () => {
+    const earlier = { name: "process_start_time_seconds", help: "h", type: "gauge", aggregator: "min", values: [{ labels: {}, value: 1_700_000_000 }] };
+    const url = await listening(create({ blocks: blocksUpTo(5) }));
+    expect(value(await scrape(url), "process_start_time_seconds")).to.be.closeTo(Date.now() / 1000 - process.uptime(), 2);
+    const both = await listening(create({ blocks: blocksUpTo(5), events: new EventEmitter(), otherMetrics: () => [[earlier]] }));
+    expect(value(await scrape(both), "process_start_time_seconds")).to.equal(1_700_000_000);
+  });
+
+  it("can be told without gauges, and are then the same counters and histograms", async () => {
+    const plugin = create({ blocks: blocksUpTo(5) });
+    await listening(plugin);
+    const typed = (metrics: ProcessMetrics) => metrics.flatMap((metric) => ("type" in metric && "name" in metric ? [[metric.type, metric.name]] : [Object.keys(metric)]));
+    const [all, growing] = [typed(await plugin.metrics()), typed(await plugin.metrics("growing"))];
+    expect(growing).to.deep.equal(all.filter(([type]) => type !== "gauge"));
+    expect(growing).to.deep.include(["counter", "portico_reply_cache_requests_total"]).and.deep.include(["requests"]);
+    expect(growing.length).to.be.below(all.length);
+  });
+
+  it("tell the hook for other processes what the reply has of this one", async () => {
+    let told: ProcessMetrics = [];
+    const url = await listening(create({ blocks: blocksUpTo(5), otherMetrics: (own) => ((told = own), []) }));
+    const text = await scrape(url);
+    const cpu = told.find((metric) => "name" in metric && metric.name === "process_cpu_seconds_total") as { values: { value: number }[] } | undefined;
+    expect(value(text, "process_cpu_seconds_total")).to.be.above(0).and.equal(cpu?.values[0]?.value);
+  });
+
+  it("have names that promtool finds right, and none of a gauge that reads as a counter's", async function () {
+    const text = await scrape(await listening(create({ blocks: blocksUpTo(5) })));
+    expect(text).to.not.match(/^# TYPE \S+_total gauge$/m);
+    for (const name of ["handles", "requests", "resources"]) expect(text).to.include(`# TYPE nodejs_active_${name} gauge`);
+    const { error, status, stdout, stderr } = spawnSync("promtool", ["check", "metrics"], { input: text, encoding: "utf8" });
+    if (error !== undefined) {
+      console.log("      There is no promtool (Debian: prometheus): the metrics' names are not checked by it.");
+      return this.skip();
+    }
+    expect(status, stdout + stderr).to.equal(0);
+  });
+
   it("are off unless the host says otherwise, and can need a token", async () => {
     const off = await listening(create({ options: {} }));
     expect((await fetch(`${off}/metrics`)).status).to.equal(404);
@@ -161,6 +200,62 @@ describe("the metrics", () => {
     expect(second).to.deep.include({ status: 304, bytes: 0 });
     expect(third).to.deep.include({ status: 400, route: "/blocks" });
     expect(errors).to.deep.equal(Array.from({ length: 3 }, () => "a request could not be logged: the disk is full"));
+  });
+
+  it("and the access log are told of requests that are refused before they have a route, by the ids of their replies", async () => {
+    const entries: AccessLogEntry[] = [];
+    const errors: string[] = [];
+    const accessLog = (entry: AccessLogEntry): void => {
+      entries.push(entry);
+      if (entry.status === 431) throw new Error("the disk is full");
+    };
+    const url = await listening(create({ blocks: blocksUpTo(9), accessLog, options: { metrics: true, logClients: true }, logger: { ...silentLogger, error: (line) => errors.push(line) } }));
+    const search = "POST /api/blocks/search HTTP/1.1\r\nHost: h\r\n";
+    const answers = [];
+    for (const request of [
+      "no HTTP\r\n\r\n",
+      `GET /api/blocks HTTP/1.1\r\nX-Large: ${"x".repeat(20_000)}\r\n\r\n`,
+      `${search}Expect: a miracle\r\nX-Request-Id: mine\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}`,
+      "HEAD /api/blocks HTTP/1.1\r\nHost: h\r\nExpect: a miracle\r\nConnection: close\r\n\r\n",
+      "CONNECT a.example:443 HTTP/1.1\r\nHost: a.example:443\r\n\r\n",
+      // The request that it breaks off has its route, and one line.
+      `${search}Transfer-Encoding: chunked\r\n\r\nno length\r\n`,
+    ]) answers.push(parseRaw(await sendRaw(Number(new URL(url).port), request)));
+    await until(() => Promise.resolve(entries.length >= answers.length ? true : undefined));
+    expect(entries.map(({ requestId, method, route, status, bytes, client }) => ({ requestId, method, route, status, bytes, client }))).to.deep.equal(
+      answers.map(({ status, head, body }, index) => ({
+        requestId: /^X-Request-Id: (.*)$/im.exec(head)?.[1],
+        method: ["", "", "POST", "HEAD", "CONNECT", "POST"][index],
+        route: index === 5 ? "/blocks/search" : "(none)",
+        status,
+        bytes: body.length,
+        client: "127.0.0.1",
+      })),
+    );
+    expect(entries.map(({ status }) => status)).to.deep.equal([400, 431, 417, 417, 400, 400]);
+    expect([entries[2]?.requestId, entries[3]?.bytes]).to.deep.equal(["mine", 0]);
+    expect(errors).to.deep.equal(["a request could not be logged: the disk is full"]);
+    const text = await scrape(url);
+    const count = (labels: string): number | undefined => value(text, `portico_http_request_duration_seconds_count{${labels}}`);
+    expect(["other", "POST", "HEAD"].map((method) => count(`route="(none)",method="${method}",status="417"`))).to.deep.equal([undefined, 1, 1]);
+    expect([count('route="(none)",method="other",status="400"'), count('route="(none)",method="other",status="431"'), count('route="/blocks/search",method="POST",status="400"')]).to.deep.equal([2, 1, 1]);
+  });
+
+  it("and the access log say of a client that left in the middle of its body that it left, and got nothing", async () => {
+    const entries: AccessLogEntry[] = [];
+    const plugin = create({ blocks: blocksUpTo(9), accessLog: (entry) => void entries.push(entry) });
+    const server = await plugin.listen(0);
+    const { port } = server.address() as AddressInfo;
+    for (const [index, leave] of (["end", "destroy", "resetAndDestroy"] as const).entries()) {
+      const client = connect(port, "127.0.0.1");
+      client.on("error", () => undefined).resume();
+      client.write("POST /api/blocks/search HTTP/1.1\r\nHost: h\r\nContent-Length: 100\r\n\r\n{");
+      await once(server, "request");
+      client[leave]();
+      const entry = await until(() => Promise.resolve(entries[index]));
+      expect([entry.route, entry.status, entry.bytes], leave).to.deep.equal(["/blocks/search", 499, 0]);
+    }
+    expect(value(await scrape(`http://127.0.0.1:${port}/api`), 'portico_http_request_duration_seconds_count{route="/blocks/search",method="POST",status="499"}')).to.equal(3);
   });
 
   it("leave clients' addresses out of the access log unless the host wants them, and take them from proxies that are trusted", async () => {

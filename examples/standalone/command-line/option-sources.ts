@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { didYouMean } from "../../../src/text/known-names.js";
-import { HostError, messageOf, UsageError } from "../program/host-error.js";
+import { messageOf, UsageError } from "../program/host-error.js";
 import { readJson } from "../files/json-file.js";
 import { conflicts, flagOf, memberOf, type Name, rows, variableOf } from "./option-table.js";
 
@@ -66,6 +66,9 @@ const refuseMisspelt = (environment: Readonly<Record<string, string | undefined>
   }
 };
 
+/** What only asks does nothing that would be missed; images carry their version as `PORTICO_VERSION`. */
+const questions: readonly Name[] = ["version", "help"];
+
 /** Options of the environment. An empty variable counts as not set. @throws UsageError */
 export const fromEnvironment = (environment: Readonly<Record<string, string | undefined>>): GivenOptions => {
   refuseMisspelt(environment);
@@ -73,34 +76,44 @@ export const fromEnvironment = (environment: Readonly<Record<string, string | un
   for (const { name, value, commandLineOnly } of rows) {
     const label = variableOf(name);
     const text = environment[label];
-    if (text === undefined || text === "" || commandLineOnly === true) continue;
+    if (text === undefined || text === "" || questions.includes(name)) continue;
+    if (commandLineOnly === true) throw new UsageError(`${label} does nothing: --${name} is taken on the command line only.`);
     if (value !== undefined) given.set(name, { value: text, label });
     else if (switchIn(text, label)) given.set(name, { value: true, label });
   }
   return given;
 };
 
-/** A member's value as the command line would have it; undefined for a switch that is off. @throws HostError */
+/** A member's value as the command line would have it; undefined for a switch that is off. @throws UsageError */
 const textOf = (value: unknown, isSwitch: boolean, label: string): string | true | undefined => {
   if (isSwitch) {
-    if (typeof value !== "boolean") throw new HostError(`${label} must be true or false, not ${JSON.stringify(value)}.`);
+    if (typeof value !== "boolean") throw new UsageError(`${label} must be true or false, not ${JSON.stringify(value)}.`);
     return value ? true : undefined;
   }
   const isList = Array.isArray(value) && value.every((item) => typeof item === "string");
-  if (typeof value !== "string" && typeof value !== "number" && !isList) throw new HostError(`${label} must be a text or a number.`);
+  if (typeof value !== "string" && typeof value !== "number" && !isList) throw new UsageError(`${label} must be a text or a number.`);
   return String(value);
 };
 
-/** Options of a JSON file. @throws HostError that names file and member */
+/** A file that is named wrongly, or written wrongly, is a mistake of the options. @throws UsageError */
+const contentOf = (path: string): unknown => {
+  try {
+    return readJson(path, { isSecret: true });
+  } catch (error) {
+    throw new UsageError(messageOf(error));
+  }
+};
+
+/** Options of a JSON file. @throws UsageError that names file and member */
 export const fromFile = (path: string): GivenOptions => {
-  const content = readJson(path, { isSecret: true });
-  if (typeof content !== "object" || content === null || Array.isArray(content)) throw new HostError(`${path} is not an object of options.`);
-  const allowed = rows.filter(({ commandLineOnly }) => commandLineOnly !== true);
+  const content = contentOf(path);
+  if (typeof content !== "object" || content === null || Array.isArray(content)) throw new UsageError(`${path} is not an object of options.`);
+  const allowed = rows.filter(({ commandLineOnly, notInFile }) => commandLineOnly !== true && notInFile !== true);
   const given = new Map<Name, Given>();
   for (const [member, value] of Object.entries(content)) {
     const label = `${member} in ${path}`;
     const row = allowed.find(({ name }) => memberOf(name) === member);
-    if (row === undefined) throw new HostError(`${label} is not an option${options(member, memberOf, allowed)}`);
+    if (row === undefined) throw new UsageError(`${label} is not an option${options(member, memberOf, allowed)}`);
     const text = textOf(value, row.value === undefined, label);
     if (text !== undefined) given.set(row.name, { value: text, label });
   }

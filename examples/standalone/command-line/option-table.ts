@@ -11,8 +11,10 @@ export interface OptionRow {
   value?: string;
   default?: string;
   text: string;
-  /** Whether only the command line takes it. */
+  /** Whether only the command line takes it: `PORTICO_BACKUP`, left in a container's environment, would make a copy of each of its nodes. */
   commandLineOnly?: boolean;
+  /** Whether the file of `--config` does not take it, as what only the command line takes. */
+  notInFile?: boolean;
 }
 
 /** Names that `--network` accepts besides folders. */
@@ -50,10 +52,10 @@ export const optionRows = [
   { name: "trusted-proxy", value: "CIDR", text: "proxy in front, whose X-Forwarded-For names the clients: its address or network, such as 127.0.0.1; separate several by commas. Without it, all behind a proxy count as one client, and behind one on this machine none is limited" },
   { name: "log-level", value: "LEVEL", default: "info", text: logLevels.join(", ") },
   { name: "log-format", value: "FORMAT", text: "json, one object a line, or pretty, for people; default: pretty in a terminal, otherwise json" },
-  { name: "access-log", text: "log each request: its id, method, route, status, milliseconds, bytes, and milliseconds of processor time" },
+  { name: "access-log", text: "log each request of the interface, which is what lies below /api: its id, method, route, status, milliseconds, bytes, and milliseconds of processor time" },
   { name: "log-clients", text: "name the client's address in the lines of --access-log" },
   { name: "backup", value: "DIR", text: "copy the data folder into DIR, also while a node runs in it, and end; DIR is then a data folder to start from", commandLineOnly: true },
-  { name: "config", value: "FILE", text: 'JSON file with any of these options, in camelCase: {"port": 4003, "forgeInterval": 1000}', commandLineOnly: true },
+  { name: "config", value: "FILE", text: 'JSON file with any of these options, in camelCase: {"port": 4003, "forgeInterval": 1000}', notInFile: true },
   { name: "verify", text: "read the whole store in the data folder, print its height and what is damaged, and exit: 0 if it is sound, otherwise 1. Also beside a node that runs; serves and writes nothing", commandLineOnly: true },
   { name: "version", text: "print the version", commandLineOnly: true },
   { name: "help", short: "h", text: "print this", commandLineOnly: true },
@@ -84,6 +86,9 @@ export const variableOf = (name: string): string => `PORTICO_${name.toUpperCase(
 /** `forgeInterval` for `forge-interval`. */
 export const memberOf = (name: string): string => name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 
+/** `--backup, --verify, --version and --help`. */
+const commandLineOnly = rows.filter((row) => row.commandLineOnly).map(({ name }) => `--${name}`).join(", ").replace(/, (?=[^,]*$)/, " and ");
+
 /** What `--help` prints. */
 export const helpText = (): string => {
   const width = Math.max(...rows.map((row) => flagOf(row).length)) + 2;
@@ -95,8 +100,8 @@ export const helpText = (): string => {
     "",
     ...lines,
     "",
-    "The environment sets the same options (PORTICO_FORGE_INTERVAL=1000, PORTICO_NO_FORGE=true), and so does the file of --config.",
-    "The command line wins over the environment, and the environment over the file.",
+    "The environment sets the same options (PORTICO_FORGE_INTERVAL=1000, PORTICO_NO_FORGE=true), and so does the file of --config or PORTICO_CONFIG.",
+    `The command line wins over the environment, and the environment over the file. Only the command line takes ${commandLineOnly}.`,
   ].join("\n");
 };
 

@@ -1,5 +1,6 @@
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { makeFolder } from "../../../src/make-folder.js";
 import { openSound } from "../../../src/store/lmdb/open-file.js";
 import type { Logger } from "../../../types/node-context.js";
 import { HostError, messageOf } from "./host-error.js";
@@ -28,8 +29,16 @@ const copyStore = async (from: string, to: string): Promise<void> => {
 /** Below the target: a folder that something is mounted on cannot be put in another's place. */
 const draftName = ".partial";
 
+/** Where a folder is, or would be made, without links. */
+const realPath = (path: string): string => (existsSync(path) || dirname(path) === path ? realpathSync(path) : join(realPath(dirname(path)), basename(path)));
+
+/** Whether a folder is another one, or lies below it, by whatever links. */
+const isWithin = (path: string, folder: string): boolean => relative(realPath(resolve(folder)), realPath(resolve(path))).split(sep)[0] !== "..";
+
 const prepare = (dataDir: string, target: string): void => {
   if (!existsSync(join(dataDir, "chain.mdb"))) throw new HostError(`${dataDir} has no chain.mdb: there is nothing to copy.`);
+  if (isWithin(target, dataDir)) throw new HostError(`--backup ${target} lies within the data folder ${dataDir}: choose a folder outside of it.`);
+  if (existsSync(target) && !statSync(target).isDirectory()) throw new HostError(`--backup ${target} is not a folder.`);
   if (existsSync(target) && readdirSync(target).some((name) => name !== draftName)) throw new HostError(`--backup ${target} is not empty: choose a folder that is empty or missing.`);
 };
 
@@ -43,7 +52,7 @@ export const backUp = async (dataDir: string, target: string, logger: Pick<Logge
   const draft = join(target, draftName);
   try {
     rmSync(draft, { recursive: true, force: true });
-    mkdirSync(target, { recursive: true, mode: 0o700 });
+    makeFolder(target, 0o700);
     mkdirSync(draft, { mode: 0o700 });
     const files = filesIn(dataDir);
     const copied = [...files.filter((name) => name.endsWith(".mdb")), ...files.filter((name) => !name.endsWith(".mdb"))];

@@ -9,7 +9,7 @@ export class HostError extends Error {
   }
 }
 
-/** An invalid command line. */
+/** A mistake in the options, wherever they are set: on the command line, in the environment or in a file. */
 export class UsageError extends HostError {
   constructor(message: string) {
     super(message, { exitCode: 2 });

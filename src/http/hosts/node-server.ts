@@ -1,7 +1,8 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { type ErrorCode, PorticoError } from "../../errors.js";
 import { failureOf, reasonOf } from "../reply/error-reply.js";
+import { refusals, type Replied, repliedOfRefused } from "../pipeline/replied.js";
 import type { RequestId } from "../pipeline/request-id.js";
 import { boundConnections, type ConnectionBounds } from "./connection-bounds.js";
 import { underWay } from "./pipelining.js";
@@ -23,20 +24,20 @@ const codeOf: Partial<Record<string, ErrorCode>> = {
 };
 
 /** A refusal: its status, headers and body. */
-const refusal = (code: ErrorCode, id: string): { status: number; headers: Record<string, string>; json: string } => {
+const refusal = (code: ErrorCode, id: string): { status: number; headers: Record<string, string>; json: string; bytes: number } => {
   const { status, body } = failureOf(new PorticoError(code), { generation: undefined, failsAs: undefined });
   const json = JSON.stringify(body);
+  const bytes = Buffer.byteLength(json);
   const headers = {
     "Content-Type": "application/json; charset=utf-8",
-    "Content-Length": String(Buffer.byteLength(json)),
+    "Content-Length": String(bytes),
     "X-Request-Id": id,
     Connection: "close",
   };
-  return { status, headers, json };
+  return { status, headers, json, bytes };
 };
 
-const refusalText = (code: ErrorCode, id: string): string => {
-  const { status, headers, json } = refusal(code, id);
+const textOf = ({ status, headers, json }: ReturnType<typeof refusal>): string => {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   return [`HTTP/1.1 ${status} ${reasonOf(status)}`, ...lines, "", json].join("\r\n");
 };
@@ -44,8 +45,15 @@ const refusalText = (code: ErrorCode, id: string): string => {
 /** Responses after which a request is going to be refused: what else is wrong with the connection meanwhile says nothing new. */
 const refusedAfter = new WeakSet<ServerResponse>();
 
+/** What is refused: there may be no request yet. */
+interface Refused {
+  request?: IncomingMessage;
+  nextId(): string;
+  refused: ((replied: Replied) => void) | undefined;
+}
+
 /** Answers malformed, oversized or overdue requests in JSON, like all others. */
-const refuse = (error: NodeJS.ErrnoException, socket: Socket, nextId: () => string): void => {
+const refuse = (error: NodeJS.ErrnoException, socket: Socket, about: Refused): void => {
   // What seems overdue may have come long ago: it has not been read, as requests before it wait for their turn.
   if (error.code === "ERR_HTTP_REQUEST_TIMEOUT" && socket.isPaused()) return;
   if (error.code === "ECONNRESET" || !socket.writable) {
@@ -56,35 +64,46 @@ const refuse = (error: NodeJS.ErrnoException, socket: Socket, nextId: () => stri
   // Where that is the answer to a request that breaks off, there will be none.
   if (earlier?.req.complete === true) {
     // What was asked before on the connection is answered first.
-    if (!refusedAfter.has(earlier)) earlier.once("finish", () => refuse(error, socket, nextId));
+    if (!refusedAfter.has(earlier)) earlier.once("finish", () => refuse(error, socket, about));
     refusedAfter.add(earlier);
     return;
   }
-  socket.end(refusalText(codeOf[error.code ?? ""] ?? "BAD_REQUEST", nextId()));
+  const id = about.nextId();
+  const made = refusal(codeOf[error.code ?? ""] ?? "BAD_REQUEST", id);
+  socket.end(textOf(made));
+  const told = { id, status: made.status, bytes: made.bytes };
+  if (earlier === undefined) about.refused?.(repliedOfRefused(about.request ?? new IncomingMessage(socket), told));
+  // Its own steps end with it, and tell of it. A client that ends its side in the middle of a request has left.
+  else if (error.code !== "HPE_INVALID_EOF_STATE") refusals.set(earlier.req, told);
 };
 
+export interface ServerNeeds {
+  requestId: RequestId;
+  bounds: ConnectionBounds;
+  /** Is told of each request that is refused before the listener has it. */
+  refused?: ((replied: Replied) => void) | undefined;
+}
+
 /** Makes a server for a listener, not yet listening. */
-export const createJsonServer = (
-  listener: (request: IncomingMessage, response: ServerResponse) => void,
-  requestId: RequestId,
-  bounds: ConnectionBounds,
-): Server => {
+export const createJsonServer = (listener: (request: IncomingMessage, response: ServerResponse) => void, { requestId, bounds, refused }: ServerNeeds): Server => {
   const server = createServer({ keepAliveTimeout, requestTimeout, requireHostHeader: false }, listener);
   boundConnections(server, bounds);
   server.setTimeout(idleTimeout);
   // A client that sends no more still waits for replies: Node.js would drop those that are not ready by then. It has no public name for this.
   (server as { httpAllowHalfOpen?: boolean }).httpAllowHalfOpen = true;
-  server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => refuse(error, socket, () => requestId({})));
+  server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => refuse(error, socket, { nextId: () => requestId({}), refused }));
   // `Expect` names anything but `100-continue`.
   server.on("checkExpectation", (request, response) => {
-    const { status, headers, json } = refusal("EXPECTATION_FAILED", requestId(request.headers));
+    const id = requestId(request.headers);
+    const { status, headers, json, bytes } = refusal("EXPECTATION_FAILED", id);
     response.writeHead(status, headers).end(json);
+    refused?.(repliedOfRefused(request, { id, status, bytes: request.method === "HEAD" ? 0 : bytes }));
   });
   server.on("connect", (request, socket: Socket) => {
     // Node.js has let go of it: neither the time limits nor the end of the server would close it.
     const close = (): void => void socket.destroy();
     socket.on("error", close).on("timeout", close).on("finish", close).resume();
-    refuse(new Error("this is no proxy"), socket, () => requestId(request.headers));
+    refuse(new Error("this is no proxy"), socket, { request, nextId: () => requestId(request.headers), refused });
   });
   return server;
 };

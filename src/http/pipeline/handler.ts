@@ -18,7 +18,7 @@ import { createInFlight, type InFlight } from "./in-flight.js";
 import { createMatch } from "./match.js";
 import type { ParsedRequest } from "./parsed-request.js";
 import { createRateLimit } from "./rate-limit.js";
-import { type Replied, repliedOf } from "./replied.js";
+import { guardedObserver, type Replied, repliedOf } from "./replied.js";
 import { RequestContext, type Transport } from "./request-context.js";
 import type { RequestId } from "./request-id.js";
 import { createSend } from "./send.js";
@@ -70,16 +70,9 @@ const createFail =
     context.reply = failureReply(error, { ...versionOf(context), height: context.height });
   };
 
-/** What observes requests must not keep one from ending. */
 const createAnswered = <State extends Scope>({ onReply, logger }: HandlerNeeds<State>) => {
-  if (onReply === undefined) return undefined;
-  return (context: RequestContext<State>): void => {
-    try {
-      onReply(repliedOf(context));
-    } catch (error) {
-      logger.error(`a request could not be logged: ${messageOf(error)}`);
-    }
-  };
+  const observe = guardedObserver(onReply, logger);
+  return observe && ((context: RequestContext<State>): void => observe(repliedOf(context)));
 };
 
 /** A state is the host's, and so may be what fails. */

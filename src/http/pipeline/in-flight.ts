@@ -8,7 +8,7 @@ export interface InFlight extends OpenCount {
 }
 
 /** Whether the event `close` has been emitted and will not come any more. A response of HTTP/2 has no `closed`. */
-const isClosed = (response: ServerResponse & { stream?: { destroyed?: boolean } }): boolean =>
+export const isClosed = (response: ServerResponse & { stream?: { destroyed?: boolean } }): boolean =>
   response.closed || response.stream?.destroyed === true;
 
 /** Calls `then` when the response has closed: at once if the client has left already. */

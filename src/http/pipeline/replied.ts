@@ -1,4 +1,6 @@
 import type { IncomingMessage } from "node:http";
+import type { Logger } from "../../../types/node-context.js";
+import { messageOf } from "../../errors.js";
 import type { Route, Scope } from "../route.js";
 import type { RequestContext } from "./request-context.js";
 
@@ -21,9 +23,32 @@ export interface Replied {
   readonly isHit: boolean | undefined;
 }
 
+/** Of a request whose client has left before the reply: nginx's status for it. No reply has it. */
+export const clientLeft = 499;
+
+/** What a client got instead, where the server has refused what it was still sending. */
+export type Refusal = Pick<Replied, "id" | "status" | "bytes">;
+
+/** By requests that have been begun. */
+export const refusals = new WeakMap<IncomingMessage, Refusal>();
+
 export const repliedOf = <State extends Scope>(context: RequestContext<State>): Replied => {
   const { transport, id, endpoint, status, bytes, since, isStreamed, worked, isHit } = context;
   const ms = performance.now() - since;
   const route = endpoint?.route;
-  return { request: transport.request, id, route, status, bytes, ms, isStreamed, work: worked, isHit: endpoint?.cached === true ? isHit : undefined };
+  const replied = { request: transport.request, id, route, status, bytes, ms, isStreamed, work: worked, isHit: endpoint?.cached === true ? isHit : undefined };
+  return status === clientLeft ? { ...replied, ...refusals.get(transport.request) } : replied;
 };
+
+/** A request that was refused before it was one, and so has no route and took no time that could be told. */
+export const repliedOfRefused = (request: IncomingMessage, refusal: Refusal): Replied => ({ request, ...refusal, route: undefined, ms: 0, isStreamed: false, work: 0, isHit: undefined });
+
+/** What observes requests must not keep one from ending. */
+export const guardedObserver = (onReply: ((replied: Replied) => void) | undefined, logger: Logger): ((replied: Replied) => void) | undefined =>
+  onReply && ((replied) => {
+    try {
+      onReply(replied);
+    } catch (error) {
+      logger.error(`a request could not be logged: ${messageOf(error)}`);
+    }
+  });

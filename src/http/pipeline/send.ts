@@ -6,7 +6,8 @@ import { clientHas, createNegotiation, headersOf304 } from "../reply/conditional
 import type { DefaultHeaders, HeaderPairs } from "../reply/default-headers.js";
 import type { Encoding, Reply, Variant } from "../reply/reply.js";
 import type { Scope } from "../route.js";
-import { type InFlight, onceClosed } from "./in-flight.js";
+import { type InFlight, isClosed, onceClosed } from "./in-flight.js";
+import { clientLeft } from "./replied.js";
 import type { RequestContext } from "./request-context.js";
 import type { BodyStream, Streams } from "./streams.js";
 
@@ -62,16 +63,18 @@ const createDispatch = <State extends Scope>({ defaultHeaders, headersOf, stream
     const headers = reply.hasOwnHeaders === true ? withOwn(general, own) : [...general, ...own];
     headers.push(...ownHeaders, "X-Request-Id", id);
     if (isStopping()) headers.push(...lastReply);
-    context.status = isHad ? 304 : reply.status;
+    const status = isHad ? 304 : reply.status;
+    const isGone = isClosed(transport.response);
+    context.status = isGone ? clientLeft : status;
     if (reply.stream === undefined) {
       const bytes = isHad || reply.status === 204 ? undefined : variant.bytes;
-      if (transport.request.method !== "HEAD") context.bytes = bytes?.length ?? 0;
-      transport.send(context.status, headers, bytes);
+      if (transport.request.method !== "HEAD" && !isGone) context.bytes = bytes?.length ?? 0;
+      transport.send(status, headers, bytes);
       return;
     }
     const body = openStream(context, reply, headers, isHad);
     if (body === undefined) release(context);
-    transport.send(context.status, headers, body);
+    transport.send(status, headers, body);
   };
 };
 

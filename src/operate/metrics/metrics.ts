@@ -1,9 +1,10 @@
-import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Histogram, type Metric, Registry } from "prom-client";
 import type { MaybePromise } from "../../../types/chain-adapter.js";
-import type { ProcessMetrics } from "../../../types/node-context.js";
+import type { ProcessMetrics, WhichMetrics } from "../../../types/node-context.js";
 import type { Replied } from "../../http/pipeline/replied.js";
 import { runSliced } from "../../async/time-slicing.js";
-import { createRequestDurations, type Durations, durationsText } from "./request-durations.js";
+import { isDurations, isGrowing, type RequestDurations } from "./process-metrics.js";
+import { createRequestDurations, durationsText } from "./request-durations.js";
 
 export interface WebhookFigures {
   byState: Readonly<Record<"enabled" | "failing" | "disabled", number>>;
@@ -39,13 +40,13 @@ export interface Metrics {
   blockApplied(seconds: number): void;
   /** An attempt of a delivery has ended, or a delivery is given up. `seconds`: how long the attempt took. */
   deliveryEnded(outcome: string, seconds?: number): void;
-  /** All metrics of this process, for another one that gathers them. */
-  values(): Promise<ProcessMetrics>;
-  /** The text that Prometheus reads: of this process and the others that are given, as if they were one. */
-  text(others?: readonly ProcessMetrics[]): Promise<string>;
+  /** Metrics of this process, for another one that gathers them. */
+  values(which?: WhichMetrics): Promise<ProcessMetrics>;
+  /** The text that Prometheus reads: of this process and others, as if they were one. `others` is told what the text has of this process. */
+  text(others?: (own: ProcessMetrics) => MaybePromise<readonly ProcessMetrics[]>): Promise<string>;
 }
 
-type Aggregator = "sum" | "max";
+type Aggregator = "sum" | "max" | "min";
 
 const createGauges = (registry: Registry, observed: Observed): void => {
   const gauge = (name: string, help: string, aggregator: Aggregator, read: () => MaybePromise<number | undefined>): void => {
@@ -90,20 +91,39 @@ const createGauges = (registry: Registry, observed: Observed): void => {
   });
 };
 
+/** By their names, Prometheus takes them for counters. Those without `_total` say the same, by type. */
+const misnamed = ["nodejs_active_handles_total", "nodejs_active_requests_total", "nodejs_active_resources_total"] as const;
+
+/** What prom-client tells of any process. */
+const createDefaults = (register: Registry): void => {
+  collectDefaultMetrics({ register });
+  for (const name of misnamed) register.removeSingleMetric(name);
+  // prom-client leaves it out of what is told of several processes together.
+  Object.assign(register.getSingleMetric("process_start_time_seconds") ?? {}, { aggregator: "min" satisfies Aggregator });
+};
+
 const durationsName = "portico_http_request_duration_seconds";
 const durationsHelp = "Seconds from a request's arrival until its reply was handed to the connection.";
 
-/** How long requests took, among a process's metrics: those of prom-client would be ten times as large. */
-interface RequestDurations {
-  requests: readonly Durations[];
-}
-
-const isDurations = (metric: object): metric is RequestDurations => "requests" in metric;
+const createDeliveries = (registry: Registry): Metrics["deliveryEnded"] => {
+  const deliveries = new Counter({ name: "portico_webhook_deliveries_total", help: "Attempts of webhook deliveries that were delivered or failed, and deliveries that were given up: dead or superseded.", labelNames: ["outcome"], registers: [registry] });
+  for (const outcome of ["delivered", "failed", "dead", "superseded"]) deliveries.inc({ outcome }, 0);
+  const deliveryTimes = new Histogram({
+    name: "portico_webhook_delivery_seconds",
+    help: "Seconds that an attempt of a webhook delivery took.",
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],
+    registers: [registry],
+  });
+  return (outcome, seconds) => {
+    deliveries.inc({ outcome });
+    if (seconds !== undefined) deliveryTimes.observe(seconds);
+  };
+};
 
 /** Makes the metrics of a node. Every label has few values: routes are patterns, never URLs. */
 export const createMetrics = (observed: Observed): Metrics => {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  createDefaults(registry);
   createGauges(registry, observed);
   const durations = createRequestDurations();
   const cache = new Counter({
@@ -121,23 +141,24 @@ export const createMetrics = (observed: Observed): Metrics => {
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
     registers: [registry],
   });
-  const deliveries = new Counter({ name: "portico_webhook_deliveries_total", help: "Attempts of webhook deliveries that were delivered or failed, and deliveries that were given up: dead or superseded.", labelNames: ["outcome"], registers: [registry] });
-  for (const outcome of ["delivered", "failed", "dead", "superseded"]) deliveries.inc({ outcome }, 0);
-  const deliveryTimes = new Histogram({
-    name: "portico_webhook_delivery_seconds",
-    help: "Seconds that an attempt of a webhook delivery took.",
-    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],
-    registers: [registry],
-  });
   /** Counted here, and told to prom-client when it is asked: an increment would look up its labels by a text. */
   const kept = { hits: 0, misses: 0 };
 
-  const values = async (): Promise<ProcessMetrics> => {
+  const read = async (which: WhichMetrics | undefined): Promise<ProcessMetrics> => {
     hits.inc(kept.hits);
     misses.inc(kept.misses);
     [kept.hits, kept.misses] = [0, 0];
     const requests: RequestDurations = { requests: await runSliced(durations.values(), "cooperative") };
-    return [...(await registry.getMetricsAsJSON()), requests];
+    // Gauges are not even read: prom-client tells the event loop's delays since it was asked for them last.
+    const told = which === "growing" ? await Promise.all(registry.getMetricsAsArray().filter(isGrowing).map((metric) => (metric as unknown as Metric).get())) : await registry.getMetricsAsJSON();
+    return [...told, requests];
+  };
+  let reading: Promise<unknown> = Promise.resolve();
+  /** One reading after another: of two that overlap, the later could have less. */
+  const values = (which?: WhichMetrics): Promise<ProcessMetrics> => {
+    const own = reading.then(() => read(which));
+    reading = own.catch(() => undefined);
+    return own;
   };
 
   const textOf = async (all: readonly ProcessMetrics[]): Promise<string> => {
@@ -154,11 +175,11 @@ export const createMetrics = (observed: Observed): Metrics => {
       if (!isStreamed) durations.observe(route, request.method ?? "", status, ms / 1000);
     },
     blockApplied: (seconds) => applies.observe(seconds),
-    deliveryEnded: (outcome, seconds) => {
-      deliveries.inc({ outcome });
-      if (seconds !== undefined) deliveryTimes.observe(seconds);
-    },
+    deliveryEnded: createDeliveries(registry),
     values,
-    text: async (others = []) => textOf([await values(), ...others]),
+    text: async (others) => {
+      const own = await values();
+      return textOf([own, ...((await others?.(own)) ?? [])]);
+    },
   };
 };

@@ -1,4 +1,4 @@
-import type { Sliced } from "../../async/time-slicing.js";
+import { atOnce, type Sliced } from "../../async/time-slicing.js";
 import type { Route } from "../../http/route.js";
 
 /** Upper bounds of the buckets, in seconds: a reply from memory takes 20 µs, one that looks at many rows a second. */
@@ -83,6 +83,9 @@ function* together(lists: readonly (readonly Durations[])[]): Sliced<Iterable<Du
   }
   return sums.values();
 }
+
+/** Those of several processes together, as a list. */
+export const sumOf = (lists: readonly (readonly Durations[])[]): Durations[] => [...atOnce(together(lists))];
 
 const lower = [...durationBounds, "+Inf"].map((bound) => `,le="${bound}"} `);
 

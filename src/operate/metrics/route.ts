@@ -10,8 +10,8 @@ export interface MetricsRouteNeeds {
   metrics: Pick<Metrics, "contentType" | "text">;
   /** What a client has to send as `Authorization: Bearer TOKEN`; undefined: nothing. */
   token: string | undefined;
-  /** Metrics of the other processes that serve the same port. */
-  others: (() => MaybePromise<readonly ProcessMetrics[]>) | undefined;
+  /** Metrics of the other processes that serve the same port. It is told what the reply has of this one. */
+  others: ((own: ProcessMetrics) => MaybePromise<readonly ProcessMetrics[]>) | undefined;
 }
 
 const digest = (text: string): Buffer => hash("sha256", text, "buffer");
@@ -34,7 +34,7 @@ export const metricsRoute = <State extends Scope>({ metrics, token, others }: Me
     content: { "text/plain": Type.String() },
     answer: async ({ headers }) => {
       if (token !== undefined && !isToken(headers.authorization, token)) throw new PorticoError("UNAUTHORIZED", "Missing or invalid metrics token.");
-      const text = await metrics.text(await others?.());
+      const text = await metrics.text(others);
       return { file: Buffer.from(text), contentType: metrics.contentType };
     },
   });
