@@ -79,6 +79,8 @@ interface RouteCommon<Path, Query, Body> {
   errors?: readonly number[];
   /** Whether `at` is accepted besides `query`: it names the block, by height or id, as of which the route answers. Default false. */
   atHeight?: boolean;
+  /** Whether its reply has parts that are the host's, which may change without a block: no reply of it is immutable. Default false. */
+  hasHostParts?: boolean;
   /** Whether the header `Authorization` must be valid; it is checked before the input is read. Default false. */
   authenticated?: boolean;
 }
