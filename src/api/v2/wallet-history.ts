@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Type } from "@sinclair/typebox";
 import { PorticoError } from "../../errors.js";
+import { preferredType } from "../../http/input/accept.js";
 import { OneOf, Range, Text, TimeRange, WholeNumber } from "../../http/input/schema.js";
 import { type Chunk, type Route, routesOf } from "../../http/route.js";
 import { findWallet } from "../queries/wallets.js";
@@ -27,9 +28,9 @@ const changesOf = (state: ApiState) => {
 const formats = ["ndjson", "csv"] as const;
 const contentTypes = { ndjson: "application/x-ndjson; charset=utf-8", csv: "text/csv; charset=utf-8; header=present" } as const;
 
-async function* written(needs: StatementNeeds, format: (typeof formats)[number]): AsyncGenerator<Chunk> {
-  const line = format === "csv" ? csvLine : jsonLine;
-  if (format === "csv") yield csvHeader;
+async function* written(needs: StatementNeeds, asCsv: boolean): AsyncGenerator<Chunk> {
+  const line = asCsv ? csvLine : jsonLine;
+  if (asCsv) yield csvHeader;
   for await (const bookings of statement(needs)) {
     yield bookings.map(line).join("");
     // Between two pieces, others are answered.
@@ -68,7 +69,7 @@ export const walletHistoryRoutes: Route<ApiState>[] = [
     query: Type.Object({
       from: Type.Optional(PeriodEndInput("First block: a height, a time (ISO 8601), or a day (UTC).")),
       to: Type.Optional(PeriodEndInput("Last block, included: a height, a time, or a whole day.")),
-      format: Type.Optional(OneOf(formats, { description: "Default: `ndjson`, or `csv` where `Accept` names `text/csv`." })),
+      format: Type.Optional(OneOf(formats, { description: "Default: `ndjson`, or `csv` where `Accept` prefers `text/csv`." })),
     }),
     content: { "application/x-ndjson": Type.String(), "text/csv": Type.String() },
     answer: async ({ params: { id }, query: { from, to, format: given }, headers }, state) => {
@@ -78,10 +79,11 @@ export const walletHistoryRoutes: Route<ApiState>[] = [
       // Refused here if it is not known whole: a reply that has begun cannot be.
       await ask({ address: wallet.address, heights: { from: 1, to: 1 }, direction: "asc", offset: 0, limit: 1 });
       const heights = await heightsOf(from, to, chain, rules.epoch);
-      const format = given ?? (/\btext\/csv\b/.test(headers.accept ?? "") ? "csv" : "ndjson");
+      const contentType = given === undefined ? preferredType([contentTypes.ndjson, contentTypes.csv], headers) : contentTypes[given];
       const needs: StatementNeeds = { rules, wallet, heights, open: () => state.again() };
       const lasting = state.isFinal === true ? ["Cache-Control", "public, max-age=31536000, immutable"] : ["Cache-Control", "no-cache"];
-      return { stream: () => written(needs, format), contentType: contentTypes[format], headers: [...lasting, "Vary", "Accept"] };
+      const varying = given === undefined ? ["Vary", "Accept"] : [];
+      return { stream: () => written(needs, contentType === contentTypes.csv), contentType, headers: [...lasting, ...varying] };
     },
   }),
 ];
