@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Type } from "@sinclair/typebox";
-import { PorticoError } from "../../errors.js";
 import { preferredType } from "../../http/input/accept.js";
 import { OneOf, Range, Text, TimeRange, WholeNumber } from "../../http/input/schema.js";
 import { type Chunk, type Route, routesOf } from "../../http/route.js";
@@ -11,17 +10,15 @@ import { csvHeader, csvLine, jsonLine } from "../statement/booking.js";
 import { heightsWithin } from "../statement/heights.js";
 import { heightsOf, PeriodEndInput } from "../statement/period.js";
 import { statement, type StatementNeeds } from "../statement/statement.js";
-import { type ApiState, requireSupport } from "../state.js";
+import { type ApiState, noHistory } from "../state.js";
 
 const { list, body } = routesOf<ApiState>();
 const common = { method: "GET", versions: [2], resource: "wallets", atHeight: true, errors: [404, 410, 501] } as const;
 const params = Type.Object({ id: Text({ description: "Address, public key or username." }) });
 
 /** @throws PorticoError NOT_SUPPORTED */
-const changesOf = (state: ApiState) => {
-  requireSupport("history", state);
-  const { chain } = state;
-  if (chain.walletChanges === undefined) throw new PorticoError("NOT_SUPPORTED");
+const changesOf = ({ chain, supports }: ApiState) => {
+  if (supports.history === false || chain.walletChanges === undefined) throw noHistory();
   return chain.walletChanges.bind(chain);
 };
 
