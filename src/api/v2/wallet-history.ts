@@ -73,9 +73,9 @@ export const walletHistoryRoutes: Route<ApiState>[] = [
       const { chain, rules } = state;
       const ask = changesOf(state);
       const wallet = await findWallet(id, state);
-      // Refused here if it is not known whole: a reply that has begun cannot be.
-      await ask({ address: wallet.address, heights: { from: 1, to: 1 }, direction: "asc", offset: 0, limit: 1 });
       const heights = await heightsOf(from, to, chain, rules.epoch);
+      // Refused here if the changes from there on are not known: a reply that has begun cannot be.
+      await ask({ address: wallet.address, heights: { from: heights.from, to: heights.from }, direction: "asc", offset: 0, limit: 1 });
       const contentType = given === undefined ? preferredType([contentTypes.ndjson, contentTypes.csv], headers) : contentTypes[given];
       const needs: StatementNeeds = { rules, wallet, heights, open: () => state.again() };
       const lasting = state.isFinal === true ? ["Cache-Control", "public, max-age=31536000, immutable"] : ["Cache-Control", "no-cache"];
