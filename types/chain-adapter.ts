@@ -42,7 +42,10 @@ export interface ChainSnapshot {
   /** One item for each type found in blocks with a timestamp in `from`..`to` (epoch time, inclusive), by group, then type. */
   feeStatistics(window: { from: number; to: number }): MaybePromise<FeeStatistics[]>;
 
-  /** Every block that changed a wallet, from genesis on. With `supports.history` only. @throws PorticoError HISTORY_MISSING */
+  /**
+   * Every block in a range of heights that changed a wallet. With `supports.history` only.
+   * @throws PorticoError HISTORY_MISSING, as `snapshotAt` does, if the range begins with blocks of which that is not known
+   */
   walletChanges?(query: WalletChangesQuery): MaybePromise<Page<WalletChange>>;
 
   /** Frees whatever kept the state from changing. Called once, after the last answer has been read. */

@@ -18,7 +18,7 @@ import { andThen, isPromised } from "../async/maybe-promise.js";
 import { isDigits } from "../text/digits.js";
 import { PorticoError } from "../errors.js";
 import { notAtHeight } from "../http/input/at.js";
-import type { PastState } from "./state.js";
+import { noHistory, type PastState } from "./state.js";
 
 export interface AtHeightNeeds {
   adapter: Pick<ChainAdapter, "snapshotAt" | "supports">;
@@ -126,7 +126,7 @@ const heightNamed = (at: string, chain: ChainSnapshot): MaybePromise<number> => 
  * @throws PorticoError BLOCK_NOT_FOUND, HISTORY_MISSING, NOT_SUPPORTED
  */
 export const openAtHeight = (at: string, chain: ChainSnapshot, { adapter, bounds, finalHeight }: AtHeightNeeds): MaybePromise<PastState> => {
-  if (adapter.snapshotAt === undefined || adapter.supports?.history === false) throw new PorticoError("NOT_SUPPORTED", "This node keeps no history: it answers for the tip only.");
+  if (adapter.snapshotAt === undefined || adapter.supports?.history === false) throw noHistory();
   return andThen(heightNamed(at, chain), (height) =>
     andThen(adapter.snapshotAt?.(height, bounds), (snapshot) => {
       if (snapshot === undefined) throw new PorticoError("BLOCK_NOT_FOUND");

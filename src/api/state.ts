@@ -102,6 +102,9 @@ class OpenState implements ApiState {
  */
 export const createApiState = (snapshot: ChainSnapshot | undefined, needs: ApiNeeds, past?: PastState): ApiState => new OpenState(snapshot, needs, past);
 
+/** For what asks about earlier heights where nothing is known of them. */
+export const noHistory = (): PorticoError => new PorticoError("NOT_SUPPORTED", "This node keeps no history: it answers for the tip only.");
+
 /** @throws PorticoError NOT_SUPPORTED if the host's adapter does not support the capability. */
 export const requireSupport = (capability: keyof ApiNeeds["supports"], { supports }: ApiState): void => {
   if (supports[capability] === false) throw new PorticoError("NOT_SUPPORTED");

@@ -79,6 +79,8 @@ interface RouteCommon<Path, Query, Body> {
   errors?: readonly number[];
   /** Whether `at` is accepted besides `query`: it names the block, by height or id, as of which the route answers. Default false. */
   atHeight?: boolean;
+  /** Whether its reply has parts that are the host's, which may change without a block: no reply of it is immutable. Default false. */
+  hasHostParts?: boolean;
   /** Whether the header `Authorization` must be valid; it is checked before the input is read. Default false. */
   authenticated?: boolean;
 }
@@ -116,7 +118,7 @@ export interface ListRoute<State extends Scope, Path, Query, Body, Item extends 
 
 export type Chunk = string | Uint8Array;
 
-/** Header names and values, alternating. They take the place of default headers of the same names. */
+/** Header names and values, alternating. They take the place of default headers of the same names; what `Vary` names is added to the default. */
 type Headers = readonly string[];
 
 /** A reply that is produced while it is sent. No reply of this kind is compressed. */

@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { expect } from "chai";
 import { EventEmitter } from "eventemitter3";
-import type { BlockData, Network, Transaction } from "portico";
+import type { BlockData, Network, PorticoError, Transaction } from "portico";
 import { createForkNetwork, forkAddressOf, token, treasury } from "../../examples/custom-fork/network.js";
 import { createForkNode, crewAddress } from "../../examples/custom-fork/node.js";
 import { split } from "../../examples/custom-fork/split.js";
@@ -133,6 +133,22 @@ describe("the custom fork's chain", () => {
     chain.apply(next);
     expect(chain.tip()?.id).to.equal(next.id);
     expect(() => chain.apply(next)).to.throw(/does not follow the tip/);
+  });
+
+  it("knows what changed a wallet above its oldest state, as a chain that keeps all, and refuses what begins there or below", async () => {
+    const { chain, forged } = await grown(10, { undoBlocks: 4 });
+    const whole = await open({ path: `${folder}/whole.sqlite` });
+    for (const block of [network.genesisBlock, ...forged]) whole.apply(block);
+    const oldest = { height: 7, id: forged[5]?.id };
+    const changesFrom = (of: SqliteChain, from: number | undefined) =>
+      reading(of, async (snapshot) => snapshot.walletChanges?.({ address: forkAddressOf(treasury), heights: from === undefined ? {} : { from }, direction: "desc", offset: 1, limit: 2 }));
+    for (const from of [8, 9, 11, 12]) expect(await changesFrom(chain, from)).to.deep.equal(await changesFrom(whole, from));
+    expect((await changesFrom(chain, 8))?.total).to.equal(4);
+    for (const from of [undefined, 1, 7]) {
+      const error: unknown = await changesFrom(chain, from).catch((thrown: unknown) => thrown);
+      expect(error).to.include({ code: "HISTORY_MISSING", message: "What changed this wallet up to height 7 is not kept: ask from height 8 on." });
+      expect((error as PorticoError).members).to.deep.equal({ oldest });
+    }
   });
 
   it("deletes old versions, except those that an open snapshot needs", async () => {

@@ -1,7 +1,12 @@
+import type { AddressInfo } from "node:net";
 import { expect } from "chai";
+import { EventEmitter } from "eventemitter3";
+import { createApiPlugin } from "../../src/index.js";
 import type { BlockData } from "../../types/events.js";
 import { loadChain } from "../data/read.js";
-import { closeTemporaryStores } from "../store/temporary-store.js";
+import { ask } from "../http/ask.js";
+import { createMemoryAdapter } from "../memory-adapter/adapter.js";
+import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
 import { withAt } from "./at-height-questions.js";
 import { type MovingNode, startMovingNode } from "./moving-node.js";
 
@@ -13,7 +18,6 @@ const address = wallets.find(({ nonce }) => BigInt(nonce) > 5n)?.address ?? "";
 
 const routes = [
   "/blockchain",
-  "/node/configuration",
   "/delegates?limit=2",
   "/blocks?limit=2",
   "/blocks/5",
@@ -44,6 +48,15 @@ describe("a reply at a height", function () {
         const { status, headers } = await node.get(withAt(path, at));
         expect({ path, at, status, cacheControl: headers["cache-control"], height: headers["x-block-height"] }).to.deep.equal({ path, at, status: 200, cacheControl: expected, height: String(at) });
       }
+    }
+  });
+
+  it("is asked for again, by its ETag, where it has the host's own parts", async () => {
+    for (const at of [1, 60, top - finality, top]) {
+      const { status, headers } = await node.get(`/node/configuration?at=${at}`);
+      expect([status, headers["cache-control"], headers["x-block-height"]]).to.deep.equal([200, "no-cache", String(at)]);
+      const again = await node.get(`/node/configuration?at=${at}`, { headers: { "if-none-match": String(headers.etag) } });
+      expect([again.status, again.headers["cache-control"]]).to.deep.equal([304, "no-cache"]);
     }
   });
 
@@ -103,6 +116,26 @@ describe("a reply at a height", function () {
     const asked = await node.get("/v1/blocks?limit=1&at=50");
     expect(asked.headers["x-block-height"]).to.equal(plain.headers["x-block-height"]);
     expect(asked.headers["cache-control"]).to.equal(plain.headers["cache-control"]);
+  });
+});
+
+describe("the configuration of a node at a height", () => {
+  it("has another ETag after a restart with other settings of the host", async () => {
+    const chain = createMemoryAdapter(network);
+    for (const block of blocks.slice(0, top)) chain.apply(block);
+    const tags: (string | undefined)[] = [];
+    for (const node of [{ ports: { "@core/api": 4003 } }, { ports: { "@core/api": 4003 } }, { ports: { "@core/api": 5003 } }, { ports: { "@core/api": 5003 }, version: "2.4.1" }]) {
+      const plugin = createApiPlugin({ network, events: new EventEmitter(), dataDir: temporaryFolder(), chain, node, options: { webhooks: false, finality } });
+      const server = await plugin.listen(0);
+      const { headers, json } = await ask((server.address() as AddressInfo).port, "/api/node/configuration?at=60");
+      expect((json as { data: unknown }).data).to.deep.include({ ports: node.ports });
+      expect(headers["cache-control"]).to.equal("no-cache");
+      tags.push(headers.etag);
+      await plugin.stop();
+    }
+    expect(tags.map((tag) => tags.indexOf(tag))).to.deep.equal([0, 0, 2, 3]);
+    expect(tags[0]).to.match(/^"[^"]+"$/);
+    await closeTemporaryStores();
   });
 });
 

@@ -202,7 +202,12 @@ describe("at=, the state at a height", function () {
   it("is refused with 501 where no history is kept", async () => {
     const without = await startNode({ history: false });
     await without.apply(5);
-    expect((await without.get("/blockchain?at=3")).status).to.equal(501);
+    const wallet = `/wallets/${blocks[0]?.generatorPublicKey ?? ""}`;
+    for (const path of ["/blockchain?at=3", `${wallet}/history`, `${wallet}/history?at=3`, `${wallet}/statement`, `${wallet}/statement?at=3`]) {
+      const { status, json } = await without.get(path);
+      const { code, message } = json as { code: string; message: string };
+      expect({ path, status, code, message }).to.deep.equal({ path, status: 501, code: "NOT_SUPPORTED", message: "This node keeps no history: it answers for the tip only." });
+    }
     expect((await without.get("/blockchain")).status).to.equal(200);
     await without.stop();
   });

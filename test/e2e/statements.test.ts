@@ -7,11 +7,14 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { createApiPlugin } from "../../src/index.js";
 import { csvLine } from "../../src/api/statement/booking.js";
+import type { BlockData } from "../../types/events.js";
 import type { ApiPlugin } from "../../types/plugin.js";
 import type { WalletChange } from "../../types/chain-queries.js";
 import { type ChainName, loadChain } from "../data/read.js";
 import { copyOfStored } from "../fixtures/stored-chain.js";
 import { type Answer, ask, type Question } from "../http/ask.js";
+import { closeTemporaryStores } from "../store/temporary-store.js";
+import { type MovingNode, startMovingNode } from "./moving-node.js";
 
 interface Row {
   time: string;
@@ -187,6 +190,76 @@ for (const name of ["core3-testnet-a", "core3-custom-c"] satisfies ChainName[]) 
     });
   });
 }
+
+describe("the form of a statement", function () {
+  this.timeout(60_000);
+  const { network, blocks } = loadChain("core3-testnet-a");
+  const forger = blocks[1]?.generatorPublicKey ?? "";
+  let node: MovingNode;
+  const typeOf = async (accept: string | undefined, query = ""): Promise<string> => {
+    const { status, headers } = await node.get(`/wallets/${forger}/statement${query}`, accept === undefined ? {} : { headers: { accept } });
+    expect(status).to.equal(200);
+    return String(headers["content-type"]).replace(/;.*/, "");
+  };
+  const varyOf = async (path: string): Promise<unknown> => {
+    const { status, headers } = await node.get(path);
+    expect({ path, status }).to.deep.equal({ path, status: 200 });
+    return headers.vary;
+  };
+
+  before(async () => {
+    node = await startMovingNode(network, blocks[0] as BlockData, { finality: 5, cors: { origins: ["https://one.example"] } });
+    await node.apply(...blocks.slice(1, 70));
+  });
+  after(async () => {
+    await node.stop();
+    await closeTemporaryStores();
+  });
+
+  it("is the one that `Accept` prefers, by its quality values and order, and JSON lines where it prefers none", async () => {
+    const csv = [
+      "text/csv",
+      "text/*",
+      "TEXT/CSV",
+      "text/csv; charset=utf-8",
+      "application/json, text/csv;q=0.1",
+      "text/csv, application/x-ndjson",
+      "text/csv, */*",
+      "application/x-ndjson;q=0.5, text/csv;q=0.6",
+      "application/x-ndjson;q=0, */*",
+    ];
+    const lines = [
+      undefined,
+      "",
+      "*/*",
+      "application/json",
+      "application/vnd.core-api.v2+json",
+      "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+      "text/csv;q=0, application/x-ndjson",
+      "text/csv;q=0",
+      "text/csv;q=0.5, application/x-ndjson",
+      "application/x-ndjson, text/csv",
+      "text/csv;q=0.2, */*;q=0.9",
+      "text/csvx",
+      'application/json; note="text/csv"',
+    ];
+    for (const accept of csv) expect({ accept, type: await typeOf(accept) }).to.deep.equal({ accept, type: "text/csv" });
+    for (const accept of lines) expect({ accept, type: await typeOf(accept) }).to.deep.equal({ accept, type: "application/x-ndjson" });
+    expect([await typeOf("text/csv", "?format=ndjson"), await typeOf("application/x-ndjson", "?format=csv")]).to.deep.equal(["application/x-ndjson", "text/csv"]);
+  });
+
+  it("names in `Vary` what it was chosen from, besides what every reply depends on", async () => {
+    for (const at of ["", "?at=20", "?at=69"]) {
+      const usual = await varyOf(`/wallets/${forger}${at}`);
+      expect(usual).to.equal("API-Version, Accept, API-Amounts, Accept-Encoding, Origin");
+      expect(await varyOf(`/wallets/${forger}/statement${at}`)).to.equal(usual);
+      expect(await varyOf(`/v2/wallets/${forger}/statement${at}`)).to.equal("API-Amounts, Accept-Encoding, Origin, Accept");
+      expect(await varyOf(`/strings/v2/wallets/${forger}/statement${at}`)).to.equal("Accept-Encoding, Origin, Accept");
+      expect(await varyOf(`/v2/wallets/${forger}/statement?format=csv${at.replace("?", "&")}`)).to.equal("API-Amounts, Accept-Encoding, Origin");
+    }
+    expect((await node.get(`/wallets/${forger}/statement?at=20`)).headers["cache-control"]).to.match(/immutable/);
+  });
+});
 
 describe("a line of a statement as CSV", () => {
   it("keeps commas, quotes and line ends within a field, and lets no text begin a formula", () => {

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { ask as askAt } from "../http/ask.js";
 import { createReplyCheck } from "../e2e/reply-check.js";
 import { type Asked, routeCases } from "./cases.js";
 import { type RouteName, routeNames } from "./names.js";
@@ -6,6 +7,7 @@ import { startWholeNode, type WholeNode } from "./node.js";
 
 interface Operation {
   operationId: RouteName;
+  parameters?: { name?: string; $ref?: string }[];
   responses: Record<string, { content?: Record<string, unknown> }>;
 }
 
@@ -78,6 +80,25 @@ describe("every route", () => {
       });
     }
   }
+
+  it("has a strong ETag, by which it answers 304, if it is a GET that takes `at`, but for the statement, which is streamed", async () => {
+    const takers = [...operations].filter(([name, { parameters = [] }]) => layers.get(name)!.method === "GET" && parameters.some((parameter) => parameter.name === "at" || parameter.$ref?.endsWith("/at")));
+    expect(takers.length).to.be.above(20);
+    const without: RouteName[] = [];
+    for (const [name] of takers) {
+      const asked = routeCases[name].answered(node.subjects);
+      const path = typeof asked === "string" ? asked : asked.path;
+      // Not by fetch, which adds `no-cache` to If-None-Match: then it is the whole.
+      const get = (headers = {}) => askAt(Number(new URL(node.origin).port), `/api${path}`, { headers });
+      const { etag } = (await get()).headers;
+      if (etag === undefined) without.push(name);
+      else {
+        expect(etag).to.match(/^"[^"]+"$/);
+        expect((await get({ "if-none-match": etag })).status, name).to.equal(304);
+      }
+    }
+    expect(without).to.deep.equal(["getWalletStatement"]);
+  });
 
   it("answers HEAD with the headers of GET, without a body", async () => {
     for (const name of routeNames) {

@@ -8,6 +8,13 @@ import { alive } from "./schema.js";
 export const historyMissing = (database: Database): PorticoError =>
   new PorticoError("HISTORY_MISSING", "The state at that height is not kept.", { members: { oldest: oldestTip(database) } });
 
+/** Whatever changed a wallet above the oldest state is known, and nothing of what did before. */
+const requireFrom = (height: number, database: Database): void => {
+  const oldest = oldestTip(database);
+  if (oldest === undefined || oldest.height === 1 || height > oldest.height) return;
+  throw new PorticoError("HISTORY_MISSING", `What changed this wallet up to height ${oldest.height} is not kept: ask from height ${oldest.height + 1} on.`, { members: { oldest } });
+};
+
 interface Row {
   height: number;
   balance: string | null;
@@ -25,7 +32,7 @@ const figuresOf = ({ balance, lockedBalance, nonce, vote }: Row): Figures =>
 
 /** What the wallet had after each block of the branch, and the blocks at which that is not what it had before. */
 export const walletChanges = (database: Database, { revision, tip }: State, { address, heights, direction, offset, limit }: WalletChangesQuery): Page<WalletChange> => {
-  if (oldestTip(database)?.height !== 1) throw historyMissing(database);
+  requireFrom(heights.from ?? 1, database);
   const rows = database.all(
     `SELECT branch.height AS height, balance, lockedBalance, nonce, vote
      FROM (SELECT height, max(revision) AS revision FROM states WHERE revision <= ?1 AND height <= ?2 GROUP BY height) AS branch

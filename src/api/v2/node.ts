@@ -19,6 +19,7 @@ export const nodeRoutes: Route<ApiState>[] = [
     ...common,
     path: "/node/configuration",
     atHeight: true,
+    hasHostParts: true,
     summary: "Returns the network's parameters, the constants at the tip and the node's settings.",
     reply: DataOf(NodeConfigurationResource),
     answer: (_request, { rules, chain, host }) => ({ data: presentNodeConfiguration(rules, chain.tip.height, host.node) }),

@@ -105,6 +105,7 @@ export const transactionRoutes: Route<ApiState>[] = [
     atHeight: true,
     summary: "Lists the transaction types with their numbers.",
     stateless: true,
+    cache: "tip",
     reply: DataOf(TransactionTypesResource),
     answer: (_request, { rules }) => ({ data: presentTransactionTypes(rules.types.all) }),
   }),

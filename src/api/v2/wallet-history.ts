@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Type } from "@sinclair/typebox";
-import { PorticoError } from "../../errors.js";
+import { preferredType } from "../../http/input/accept.js";
 import { OneOf, Range, Text, TimeRange, WholeNumber } from "../../http/input/schema.js";
 import { type Chunk, type Route, routesOf } from "../../http/route.js";
 import { findWallet } from "../queries/wallets.js";
@@ -10,26 +10,24 @@ import { csvHeader, csvLine, jsonLine } from "../statement/booking.js";
 import { heightsWithin } from "../statement/heights.js";
 import { heightsOf, PeriodEndInput } from "../statement/period.js";
 import { statement, type StatementNeeds } from "../statement/statement.js";
-import { type ApiState, requireSupport } from "../state.js";
+import { type ApiState, noHistory } from "../state.js";
 
 const { list, body } = routesOf<ApiState>();
 const common = { method: "GET", versions: [2], resource: "wallets", atHeight: true, errors: [404, 410, 501] } as const;
 const params = Type.Object({ id: Text({ description: "Address, public key or username." }) });
 
 /** @throws PorticoError NOT_SUPPORTED */
-const changesOf = (state: ApiState) => {
-  requireSupport("history", state);
-  const { chain } = state;
-  if (chain.walletChanges === undefined) throw new PorticoError("NOT_SUPPORTED");
+const changesOf = ({ chain, supports }: ApiState) => {
+  if (supports.history === false || chain.walletChanges === undefined) throw noHistory();
   return chain.walletChanges.bind(chain);
 };
 
 const formats = ["ndjson", "csv"] as const;
 const contentTypes = { ndjson: "application/x-ndjson; charset=utf-8", csv: "text/csv; charset=utf-8; header=present" } as const;
 
-async function* written(needs: StatementNeeds, format: (typeof formats)[number]): AsyncGenerator<Chunk> {
-  const line = format === "csv" ? csvLine : jsonLine;
-  if (format === "csv") yield csvHeader;
+async function* written(needs: StatementNeeds, asCsv: boolean): AsyncGenerator<Chunk> {
+  const line = asCsv ? csvLine : jsonLine;
+  if (asCsv) yield csvHeader;
   for await (const bookings of statement(needs)) {
     yield bookings.map(line).join("");
     // Between two pieces, others are answered.
@@ -68,20 +66,21 @@ export const walletHistoryRoutes: Route<ApiState>[] = [
     query: Type.Object({
       from: Type.Optional(PeriodEndInput("First block: a height, a time (ISO 8601), or a day (UTC).")),
       to: Type.Optional(PeriodEndInput("Last block, included: a height, a time, or a whole day.")),
-      format: Type.Optional(OneOf(formats, { description: "Default: `ndjson`, or `csv` where `Accept` names `text/csv`." })),
+      format: Type.Optional(OneOf(formats, { description: "Default: `ndjson`, or `csv` where `Accept` prefers `text/csv`." })),
     }),
     content: { "application/x-ndjson": Type.String(), "text/csv": Type.String() },
     answer: async ({ params: { id }, query: { from, to, format: given }, headers }, state) => {
       const { chain, rules } = state;
       const ask = changesOf(state);
       const wallet = await findWallet(id, state);
-      // Refused here if it is not known whole: a reply that has begun cannot be.
-      await ask({ address: wallet.address, heights: { from: 1, to: 1 }, direction: "asc", offset: 0, limit: 1 });
       const heights = await heightsOf(from, to, chain, rules.epoch);
-      const format = given ?? (/\btext\/csv\b/.test(headers.accept ?? "") ? "csv" : "ndjson");
+      // Refused here if the changes from there on are not known: a reply that has begun cannot be.
+      await ask({ address: wallet.address, heights: { from: heights.from, to: heights.from }, direction: "asc", offset: 0, limit: 1 });
+      const contentType = given === undefined ? preferredType([contentTypes.ndjson, contentTypes.csv], headers) : contentTypes[given];
       const needs: StatementNeeds = { rules, wallet, heights, open: () => state.again() };
       const lasting = state.isFinal === true ? ["Cache-Control", "public, max-age=31536000, immutable"] : ["Cache-Control", "no-cache"];
-      return { stream: () => written(needs, format), contentType: contentTypes[format], headers: [...lasting, "Vary", "Accept"] };
+      const varying = given === undefined ? ["Vary", "Accept"] : [];
+      return { stream: () => written(needs, contentType === contentTypes.csv), contentType, headers: [...lasting, ...varying] };
     },
   }),
 ];

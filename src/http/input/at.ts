@@ -14,12 +14,14 @@ export const At = InputOf<string>(
   { description: "Height or id of a block: the reply is the one given when that block was the tip." },
 );
 
-const takers =
-  "/wallets/{id} and its transactions and votes, /delegates, blocks, transactions and votes (by height or timestamp), /rounds/{id}/delegates, /blockchain, /node/configuration and /node/fees take it";
+/** The routes that take it. A test holds this to them, and to the README. */
+export const atTakers =
+  "/blocks, /delegates and /votes with all below them; /transactions with its search, {id}, fees and types; /wallets/{id} with its transactions, votes, history and statement; " +
+  "/rounds/{id}/delegates, /blockchain, /node/configuration and /node/fees";
 
 /** For what is not kept for earlier heights: `what` cannot be told. */
 export const notAtHeight = (what: string): PorticoError =>
-  new PorticoError("NOT_AT_HEIGHT", `${what}: ${takers}.`, { validation: { source: "query", keys: ["at"] } });
+  new PorticoError("NOT_AT_HEIGHT", `${what}. "at" is taken by ${atTakers}. Blocks, transactions and votes are listed by height or timestamp then.`, { validation: { source: "query", keys: ["at"] } });
 
 /** @throws PorticoError NOT_AT_HEIGHT if a route that does not take `at` is asked with it */
 export const refuseAt = (pairs: QueryPairs): void => {

@@ -5,7 +5,7 @@ import type { ResponseCache } from "../cache/response-cache.js";
 import { bodyReply, type BodyReplyNeeds } from "../reply/body-reply.js";
 import { longReply } from "../reply/long-json.js";
 import { createReply, immutable, type Reply, type ReplyFacts } from "../reply/reply.js";
-import type { BodyAnswer, Scope } from "../route.js";
+import type { BodyAnswer, Route, Scope } from "../route.js";
 import type { Step } from "./climb.js";
 import { watchLeaving } from "./in-flight.js";
 import type { ParsedRequest } from "./parsed-request.js";
@@ -22,6 +22,12 @@ export interface AnswerNeeds<State extends Scope> {
   threshold: number;
 }
 
+const cacheControlOf = ({ authenticated, hasHostParts }: Route, isFinal: boolean): ReplyFacts["cacheControl"] => {
+  if (authenticated === true) return "no-store";
+  // The host may have other settings after a restart.
+  return isFinal && hasHostParts !== true ? immutable : "no-cache";
+};
+
 /** `isKept`: whether the reply may be kept, by this request or an equal one. */
 const createWriter =
   <State extends Scope>(threshold: number) =>
@@ -31,7 +37,7 @@ const createWriter =
       status,
       height: state.height ?? state.tip?.height,
       validated: endpoint.cached,
-      cacheControl: endpoint.route.authenticated === true ? "no-store" : state.isFinal === true ? immutable : "no-cache",
+      cacheControl: cacheControlOf(endpoint.route, state.isFinal === true),
       lasting: isKept && endpoint.cached,
     };
     // What is spread comes last: the other way round, V8 keeps a hidden class of each until a full collection (`npm run test:long -- garbage`).

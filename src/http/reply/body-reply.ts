@@ -19,10 +19,25 @@ const unbuffered: HeaderPairs = ["Cache-Control", "no-store, no-transform", "X-A
 
 const heightHeader = (height: number | undefined): HeaderPairs => (height === undefined ? [] : ["X-Block-Height", String(height)]);
 
-/** Headers by which those of the same names in `general` are replaced. */
+const namesOf = (pairs: HeaderPairs): string[] => pairs.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
+
+const valueOf = (name: string, pairs: HeaderPairs): string | undefined => {
+  const place = namesOf(pairs).indexOf(name);
+  return place === -1 ? undefined : pairs[2 * place + 1];
+};
+
+/** The headers on which a reply depends in any case, and those that its own `Vary` adds: a cache that knew but some would give a reply to the wrong client. */
+const varying = (general: HeaderPairs, own: HeaderPairs): HeaderPairs => {
+  const [all, more] = [valueOf("vary", general), valueOf("vary", own)];
+  if (all === undefined || more === undefined) return own;
+  const vary = [...new Set([...all.split(", "), ...more.split(", ")])].join(", ");
+  return own.map((text, index) => (index % 2 === 1 && own[index - 1]?.toLowerCase() === "vary" ? vary : text));
+};
+
+/** Headers by which those of the same names in `general` are replaced, except that `Vary` is added to. */
 export const withOwn = (general: HeaderPairs, own: HeaderPairs): string[] => {
-  const names = new Set(own.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase()));
-  return [...general.filter((_, index) => !names.has((general[index - (index % 2)] ?? "").toLowerCase())), ...own];
+  const names = new Set(namesOf(own));
+  return [...general.filter((_, index) => !names.has((general[index - (index % 2)] ?? "").toLowerCase())), ...varying(general, own)];
 };
 
 const streamReply = (answer: StreamAnswer, height: number | undefined): Reply => {

@@ -38,10 +38,11 @@ export const createOldest = (keepsHistory: boolean) => {
   };
 };
 
-/** @throws PorticoError HISTORY_MISSING unless history begins with the first block */
-export const requireWhole = ({ reading, state }: View): void => {
-  const height = oldestState(reading, state);
-  if (height > 1) throw historyMissing({ height, id: existing(readBlock(reading, height), `block ${height}`).id });
+/** What is thrown for changes of a wallet by blocks whose rows are not kept: those up to the oldest state. */
+export const changesMissing = (height: number, reading: Reading): PorticoError => {
+  const { id } = existing(readBlock(reading, height), `block ${height}`);
+  const message = `What changed this wallet up to height ${height} is not kept: ask from height ${height + 1} on, or have the node make its history up (--reindex history, or reindexHistory).`;
+  return new PorticoError("HISTORY_MISSING", message, { members: { oldest: { height, id } } });
 };
 
 /**

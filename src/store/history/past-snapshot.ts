@@ -28,9 +28,8 @@ import { presentWallet } from "../query/lists/wallets.js";
 import type { Search } from "../query/search.js";
 import { addressNamed, heightOf, readBlock, readRound, readTransaction, transactionNumber } from "../records/records.js";
 import { comparisonOf } from "../records/sorting.js";
-import { requireWhole } from "./completeness.js";
 import { delegatesAt } from "./past-delegates.js";
-import { balanceAt, delegateAt, heightRowAt, type Past, stateOf, walletAt, walletOfDelegateAt } from "./past-records.js";
+import { balanceAt, delegateAt, heightRowAt, oldestState, type Past, stateOf, walletAt, walletOfDelegateAt } from "./past-records.js";
 import { votersAt } from "./past-voters.js";
 import { walletChanges } from "./wallet-changes.js";
 
@@ -214,8 +213,8 @@ class PastSnapshot implements ChainSnapshot {
   }
 
   walletChanges(query: WalletChangesQuery): MaybePromise<Page<WalletChange>> {
-    requireWhole(this.now);
-    return walletChanges(query, { reading: this.past.reading, state: this.state, search: this.search });
+    const { reading, state } = this.now;
+    return walletChanges(query, { reading, state: this.state, oldest: oldestState(reading, state), search: this.search });
   }
 
   release(): void {

@@ -8,20 +8,23 @@ import type { KeyBounds, Reading } from "../lmdb/reading.js";
 import type { Search } from "../query/search.js";
 import { firstWhere } from "../records/binary-search.js";
 import { readWallet } from "../records/records.js";
+import { changesMissing } from "./completeness.js";
 import { heightRowAt, walletAt } from "./past-records.js";
 
 interface Needs {
   reading: Reading;
   /** Up to which changes are told; those after it are known, too, if there are any. */
   state: StateRecord;
+  /** The first height whose state the store has: there is a row for whatever a block above it has overwritten. */
+  oldest: number;
   search: Pick<Search, "run">;
   /** Rows counted in one slice. */
   stride?: number;
 }
 
-/** Height of the block that created a wallet. History must begin with the first block. */
-const createdAt = ({ number }: WalletRecord, { reading, state }: Needs): number =>
-  firstWhere(1, state.tip.height, (height) => unpackHeight(heightRowAt(reading, height)).wallets > number);
+/** Height of the block that created a wallet; the oldest height of which there is history if that was at or below it. */
+const createdAt = ({ number }: WalletRecord, { reading, state, oldest }: Needs): number =>
+  firstWhere(oldest, state.tip.height, (height) => unpackHeight(heightRowAt(reading, height)).wallets > number);
 
 const hasNothing = ({ balance, lockedBalance, nonce, vote }: Pick<WalletRecord, "balance" | "lockedBalance" | "nonce" | "vote">): boolean =>
   balance === 0n && lockedBalance === 0n && nonce === 0n && vote === null;
@@ -78,16 +81,21 @@ const createVotes = (now: WalletRecord, reading: Reading): ((height: number) => 
   };
 };
 
-/** The blocks that changed a wallet, in a range of heights that the history has; the creation counts if the wallet then had anything. */
+/**
+ * The blocks that changed a wallet, in a range of heights; the creation counts if the wallet then had anything.
+ * @throws PorticoError HISTORY_MISSING if the range begins where history does not reach, unless the wallet was created after that
+ */
 export const walletChanges = (query: WalletChangesQuery, needs: Needs): MaybePromise<Page<WalletChange>> => {
   const { address, heights } = query;
-  const { reading, state } = needs;
+  const { reading, state, oldest } = needs;
   const now = readWallet(reading, address);
   if (now === undefined || now.number >= state.wallets) return { rows: [], total: 0 };
   const from = Math.max(1, heights.from ?? 1);
   const to = Math.min(state.tip.height, heights.to ?? Infinity);
   if (from > to) return { rows: [], total: 0 };
   const creation = createdAt(now, needs);
+  // The first block overwrites nothing: history that begins with it is whole.
+  if (oldest > 1 && from <= oldest && creation <= oldest) throw changesMissing(oldest, reading);
   const isCreatedThere = creation >= from && creation <= to && !hasNothing(walletAt(address, { reading, height: creation, wallets: state.wallets }) ?? now);
   const bounds = historyBounds(historyKinds.figures, now.number, from, to + 1);
   const created = isCreatedThere ? creation : undefined;

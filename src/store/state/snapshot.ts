@@ -21,7 +21,7 @@ import type { Reading } from "../lmdb/reading.js";
 import { addressNamed, heightOf, readBlock, readLock, readRound, readTransaction, readWallet, transactionNumber } from "../records/records.js";
 import type { Search } from "../query/search.js";
 import { readDigest } from "../write/state-digest.js";
-import { requireWhole } from "../history/completeness.js";
+import { oldestState } from "../history/past-records.js";
 import { walletChanges } from "../history/wallet-changes.js";
 import { askTransactions } from "../query/lists/transactions.js";
 import { askWallets, presentWallet } from "../query/lists/wallets.js";
@@ -123,8 +123,8 @@ class StoreSnapshot implements ChainSnapshot {
   }
 
   walletChanges(query: WalletChangesQuery): MaybePromise<Page<WalletChange>> {
-    requireWhole(this.view);
-    return walletChanges(query, { search: this.search, ...this.view });
+    const { reading, state } = this.view;
+    return walletChanges(query, { reading, state, oldest: oldestState(reading, state), search: this.search });
   }
 
   release(): void {
