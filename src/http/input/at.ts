@@ -21,7 +21,7 @@ export const atTakers =
 
 /** For what is not kept for earlier heights: `what` cannot be told. */
 export const notAtHeight = (what: string): PorticoError =>
-  new PorticoError("NOT_AT_HEIGHT", `${what}. "at" is taken by ${atTakers}. Blocks, transactions and votes are listed by height or timestamp then.`, { validation: { source: "query", keys: ["at"] } });
+  new PorticoError("NOT_AT_HEIGHT", `${what}. These take "at": ${atTakers}. Blocks, transactions and votes are listed by height or timestamp then.`, { validation: { source: "query", keys: ["at"] } });
 
 /** @throws PorticoError NOT_AT_HEIGHT if a route that does not take `at` is asked with it */
 export const refuseAt = (pairs: QueryPairs): void => {
