@@ -13,6 +13,8 @@ import { ConfirmationsInput, createSelect, type Filters } from "./selection.js";
 
 export interface LiveNeeds {
   follow: Follow;
+  /** The same for the feed, whose requests wait for all that they ask. */
+  feed: Follow;
   filters: Filters;
   /** Schema of a list of conditions, as webhooks have them. */
   conditions: TArray;
@@ -119,7 +121,7 @@ interface FeedInput {
 }
 
 const feedRoutes = <State extends Scope>(needs: LiveNeeds, select: Select): Route<State>[] => {
-  const { follow, isStopping } = needs;
+  const { feed: follow, isStopping } = needs;
   const feed = Type.Object(feedOf(needs));
   const { item } = routesOf<State>();
 
