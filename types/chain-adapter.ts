@@ -134,7 +134,7 @@ export interface ChainAdapter {
   snapshot(bounds?: SnapshotBounds): MaybePromise<ChainSnapshot | undefined>;
   /**
    * Optional. Without it, readers that follow the chain are told of blocks and transactions as the host emits them, kept in the log of the
-   * host's events (`followHostEvents`), and cursors are places in that log.
+   * host's events (`followHostEvents`), and cursors are places in that log. `/changes` replies 501, and no replica can follow.
    */
   readonly changes?: ChainChanges;
   /**
