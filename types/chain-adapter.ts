@@ -130,11 +130,14 @@ export interface ChainAdapter {
   start?(): Promise<void>;
   /** Is waited for as long as `stopTimeout`, but 2 s at least. */
   stop?(): Promise<void>;
-  /** The state at the current tip; undefined while there is none yet (routes reply 503). */
+  /**
+   * The state at the current tip; undefined while there is none yet (routes reply 503). Requests wait `hostTimeout` for it, and for each answer of
+   * it (503 `HOST_SILENT`); one that comes later is released.
+   */
   snapshot(bounds?: SnapshotBounds): MaybePromise<ChainSnapshot | undefined>;
   /**
    * Optional. Without it, readers that follow the chain are told of blocks and transactions as the host emits them, kept in the log of the
-   * host's events (`followHostEvents`), and cursors are places in that log.
+   * host's events (`followHostEvents`), and cursors are places in that log. `/changes` replies 501, and no replica can follow.
    */
   readonly changes?: ChainChanges;
   /**

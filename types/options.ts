@@ -35,7 +35,7 @@ export interface PorticoOptions {
   compression?: false | { threshold?: number };
   /** Bytes of replies kept in memory; up to twice as many while a new tip is being prepared. */
   cacheSize?: number;
-  /** Milliseconds that the host's pool, peers and sync may take to answer a request; after that it is answered with 503. */
+  /** Milliseconds that the host's pool, peers and sync, and each answer of its own chain, may take while a request waits; after that it is answered with 503. */
   hostTimeout?: number;
   /** Connections that may be open at a time to servers that `listen` made. */
   maxConnections?: number;

@@ -36,8 +36,11 @@ export type { Listener } from "./hosts/listener.js";
 /** What the edge needs from its caller. */
 export interface EdgeNeeds<State extends Scope> {
   routes: readonly Route<State>[];
-  /** Opens the state from which one request is answered. The edge releases it when the reply has been computed. */
-  openState(at?: string): MaybePromise<State>;
+  /**
+   * Opens the state from which one request is answered. The edge releases it when the reply has been computed. `readsNone`: for a route that is
+   * `stateless`, which has no need to wait for one: it may get one without a tip.
+   */
+  openState(at?: string, readsNone?: boolean): MaybePromise<State>;
   /**
    * Id of the tip that `openState` would find now, if that is known without waiting; cached replies are then sent without opening a
    * state. Returns undefined if it is not known.

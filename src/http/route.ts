@@ -71,7 +71,7 @@ interface RouteCommon<Path, Query, Body> {
    * `authenticated` nor `stateless`, otherwise `never`.
    */
   cache?: "tip" | "never";
-  /** Whether it can answer while there is no state, without `scope.tip`. Default false. */
+  /** Whether it reads no state: it answers while there is none, without `scope.tip`, and none is waited for. Default false. */
   stateless?: boolean;
   /** Whether it answers while the node is stopping, too, when every other route is refused with 503. Default false. */
   whileStopping?: boolean;

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { type TArray, Type } from "@sinclair/typebox";
 import { derivedEvents } from "../follow/derive.js";
 import { type FullClock, systemAfter } from "../clock.js";
+import { PorticoError } from "../errors.js";
 import type { Follow } from "../follow/follow.js";
 import { AsJson, Flag, type InputKind, InputOf, ListOf, OneOf, Text, WholeNumber } from "../http/input/schema.js";
 import { type Route, routesOf, type Scope } from "../http/route.js";
@@ -13,6 +14,8 @@ import { ConfirmationsInput, createSelect, type Filters } from "./selection.js";
 
 export interface LiveNeeds {
   follow: Follow;
+  /** The same for the feed, whose requests wait for all that they ask. */
+  feed: Follow;
   filters: Filters;
   /** Schema of a list of conditions, as webhooks have them. */
   conditions: TArray;
@@ -119,7 +122,7 @@ interface FeedInput {
 }
 
 const feedRoutes = <State extends Scope>(needs: LiveNeeds, select: Select): Route<State>[] => {
-  const { follow, isStopping } = needs;
+  const { feed: follow, isStopping } = needs;
   const feed = Type.Object(feedOf(needs));
   const { item } = routesOf<State>();
 
@@ -166,7 +169,9 @@ const feedRoutes = <State extends Scope>(needs: LiveNeeds, select: Select): Rout
   ];
 };
 
-const changesRoute = <State extends Scope>({ follow, clock }: LiveNeeds): Route<State> =>
+const noChanges = (): PorticoError => new PorticoError("NOT_SUPPORTED", "This node's chain offers no changes, which replicas need: its events are those that its host emits.");
+
+const changesRoute = <State extends Scope>({ follow, offersChanges, clock }: LiveNeeds): Route<State> =>
   routesOf<State>().body({
     ...live,
     method: "GET",
@@ -180,6 +185,7 @@ const changesRoute = <State extends Scope>({ follow, clock }: LiveNeeds): Route<
     }),
     content: { "application/x-ndjson": Type.String() },
     answer: async ({ query: { after = "genesis", limit = Infinity, follow: endless = false, times: timed = false } }) => {
+      if (!offersChanges) throw noChanges();
       const cursor = await follow.locate(after, { hostEvents: false });
       return {
         contentType: "application/x-ndjson",

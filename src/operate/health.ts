@@ -28,12 +28,14 @@ export interface HealthNeeds {
   /** A reader's host: what keeps the node from following the chain. */
   told: (() => string | undefined) | undefined;
   openSnapshot(): MaybePromise<ChainSnapshot | undefined>;
-  /** Is told of a block that cannot be read. */
+  /** Is told of a block that cannot be read. @throws PorticoError HOST_SILENT where it did not come in time */
   unreadable(error: unknown): undefined;
   /** Height of the newest final block of a chain that ends at a height. */
   finalHeight(tip: number): number;
   /** Opens the state at an earlier height; undefined where none is kept. */
   snapshotAt: ((height: number) => MaybePromise<ChainSnapshot | undefined>) | undefined;
+  /** Waits for what is read from the chain, also where that rejects with HOST_SILENT; undefined where it does not come in time, of which `problems` tells then. */
+  inTime<T>(reading: MaybePromise<T | undefined>): MaybePromise<T | undefined>;
   rules: ChainRules;
   clock: FullClock;
   staleAfter: number | false;
@@ -69,7 +71,7 @@ export const createHealth = (needs: HealthNeeds) => {
   /** Nothing is opened unless the plugin runs. What cannot be read is part of the health by then. */
   const findMarks = (): MaybePromise<Marks | undefined> => (phase() === "started" ? marks() : undefined);
 
-  const report = (): MaybePromise<Health> => andThen(findMarks(), withMarks);
+  const report = (): MaybePromise<Health> => andThen(needs.inTime(findMarks()), withMarks);
 
   const pace = (): { forgedAt: number; blockTime: number } | undefined =>
     tipTime === undefined
@@ -79,7 +81,7 @@ export const createHealth = (needs: HealthNeeds) => {
   return {
     /** At once: of a chain that answers later, what it answered last. */
     health: (): Health => {
-      const found = findMarks();
+      const found = needs.inTime(findMarks());
       return withMarks(isPromised(found) ? undefined : found);
     },
     report,

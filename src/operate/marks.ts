@@ -12,7 +12,7 @@ export interface Marks {
 
 export interface MarksNeeds {
   openSnapshot(): MaybePromise<ChainSnapshot | undefined>;
-  /** Is told of a block that cannot be read. */
+  /** Is told of a block that cannot be read. @throws PorticoError HOST_SILENT where it did not come in time */
   unreadable(error: unknown): undefined;
   /** Height of the newest final block of a chain that ends at a height. */
   finalHeight(tip: number): number;

@@ -64,7 +64,7 @@ export const optionTable: { readonly [Name in keyof Options]: Readonly<OptionRow
   hostTimeout: {
     default: 10_000,
     unit: "milliseconds",
-    meaning: "How long the host's pool, peers and sync may take to answer a request; after that it is answered with 503.",
+    meaning: "How long the host's pool, peers and sync, and each answer of its own chain, may take while a request waits for it; after that the request is answered with 503.",
     check: waitFrom(1),
   },
   maxConnections: { default: 5_000, unit: "connections", meaning: "Connections that may be open at a time to servers that `listen` made; further ones are closed.", check: wholeFrom(1) },

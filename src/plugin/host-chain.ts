@@ -8,6 +8,8 @@ interface Releasable {
   release?(): unknown;
 }
 
+const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
+
 /**
  * Gives a state of the host's whose answers are given up once the node closes and they take too long, and whose `release` never throws, nor
  * rejects: what it has answered is right all the same.
@@ -26,7 +28,8 @@ const createGuard = (ask: HostAnswers["ask"], failed: (error: unknown) => void) 
   };
 
   return <State extends Releasable>(state: State | undefined): State | undefined => {
-    if (state === undefined) return state;
+    // A late answer has nobody to tell that it is none.
+    if (!isObject(state)) return state;
     const known = guarded.get(state);
     if (known !== undefined) return known as State;
     const release = releaseOf(state);
@@ -61,6 +64,8 @@ const createTold = ({ logger, clock }: Pick<Shared, "logger" | "clock">) => {
 export interface HostChain extends Pick<ChainAdapter, "supports" | "snapshot" | "snapshotAt" | "changes"> {
   /** Resolves when it has started, or is given up. */
   start(): Promise<void>;
+  /** The same for requests, which wait no longer than `hostTimeout` for each answer. @throws PorticoError HOST_SILENT */
+  readonly inTime: Pick<ChainAdapter, "supports" | "snapshot" | "snapshotAt">;
   /** Resolves when it has stopped, or has taken too long. */
   stop(): Promise<void>;
   closing: HostAnswers["closing"];
@@ -81,17 +86,30 @@ const createHostLife = (chain: ChainAdapter, { ask, end, closing, closed }: Host
   closed,
 });
 
-export const guardHostChain = (chain: ChainAdapter, needs: Pick<Shared, "logger" | "clock" | "options">): HostChain => {
-  const answers = createHostAnswers({ logger: needs.logger, stopTimeout: needs.options.stopTimeout });
-  const guard = createGuard(answers.ask, createTold(needs));
-  const { supports, snapshotAt, changes } = chain;
-  const opened = <State extends Releasable>(open: () => MaybePromise<State | undefined>): MaybePromise<State | undefined> =>
-    andThen(answers.ask(open, (late) => guard(late)?.release?.()), guard<State>);
-  const guardedChanges: ChainChanges | undefined = changes && { view: () => opened(() => changes.view()), watch: (changed) => changes.watch(changed) };
+/** Opens states by one way of asking. What comes too late is released. */
+const createOpened = (ask: HostAnswers["ask"], failed: (error: unknown) => void) => {
+  const guard = createGuard(ask, failed);
+  return <State extends Releasable>(open: () => MaybePromise<State | undefined>): MaybePromise<State | undefined> => andThen(ask(open, (late) => guard(late)?.release?.()), guard<State>);
+};
+
+const statesOf = (chain: ChainAdapter, opened: ReturnType<typeof createOpened>): HostChain["inTime"] => {
+  const { supports, snapshotAt } = chain;
   return {
     ...(supports === undefined ? {} : { supports }),
     snapshot: (bounds) => opened(() => chain.snapshot(bounds)),
     ...(snapshotAt === undefined ? {} : { snapshotAt: (height, bounds) => opened(() => snapshotAt.call(chain, height, bounds)) }),
+  };
+};
+
+export const guardHostChain = (chain: ChainAdapter, { logger, clock, options }: Pick<Shared, "logger" | "clock" | "options">): HostChain => {
+  const answers = createHostAnswers({ ...options, logger });
+  const failed = createTold({ logger, clock });
+  const opened = createOpened(answers.ask, failed);
+  const { changes } = chain;
+  const guardedChanges: ChainChanges | undefined = changes && { view: () => opened(() => changes.view()), watch: (changed) => changes.watch(changed) };
+  return {
+    ...statesOf(chain, opened),
+    inTime: statesOf(chain, createOpened(answers.askInTime, failed)),
     ...(guardedChanges === undefined ? {} : { changes: guardedChanges }),
     ...createHostLife(chain, answers),
   };

@@ -7,6 +7,7 @@ import { liveRoutes } from "../live/routes.js";
 import type { Filters } from "../live/selection.js";
 import { namesEvent } from "../follow/event-names.js";
 import type { Following } from "./follow.js";
+import type { AskedFollow } from "./host-follow.js";
 import { createMatcher } from "../webhooks/conditions/matcher.js";
 import { createPatternWorker } from "../webhooks/conditions/pattern.js";
 import { checkConditions } from "../webhooks/registry/draft.js";
@@ -14,7 +15,7 @@ import { checkConditions } from "../webhooks/registry/draft.js";
 const anyEvent = "event";
 
 /** The routes of the event stream, the feed and the changes, with the conditions of webhooks. */
-export const createLive = <State extends Scope>({ follow, eventNames, offersChanges }: Following, { node, isStopping, clock }: { node: string | undefined; isStopping(): boolean; clock: FullClock }): { routes: Route<State>[]; close(): Promise<void> } => {
+export const createLive = <State extends Scope>({ follow, feed, eventNames, offersChanges }: Omit<Following, "follow"> & AskedFollow, { node, isStopping, clock }: { node: string | undefined; isStopping(): boolean; clock: FullClock }): { routes: Route<State>[]; close(): Promise<void> } => {
   let worker: ReturnType<typeof createPatternWorker> | undefined;
 
   const filters: Filters = {
@@ -39,7 +40,7 @@ export const createLive = <State extends Scope>({ follow, eventNames, offersChan
   };
 
   return {
-    routes: liveRoutes<State>({ follow, filters, conditions: conditionsInput, eventNames, offersChanges, node, isStopping, clock }),
+    routes: liveRoutes<State>({ follow, feed, filters, conditions: conditionsInput, eventNames, offersChanges, node, isStopping, clock }),
     close: async () => {
       const ending = worker;
       worker = undefined;

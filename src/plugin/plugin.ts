@@ -27,10 +27,11 @@ import { createPatientHost } from "../options/patient-host.js";
 import { type Chain, createStoreChain } from "./chain.js";
 import { createFollowing, type Following } from "./follow.js";
 import { guardHostChain } from "./host-chain.js";
+import { type AskedFollow, followInTime } from "./host-follow.js";
 import { createLake } from "./lake.js";
 import { createLive } from "./live.js";
 import { createReplica } from "./replica.js";
-import { createStates } from "./states.js";
+import { createStates, probePatience } from "./states.js";
 import { createWebhooks } from "./webhooks.js";
 import { createProblems, type Problems } from "../problems.js";
 import { createWriteWatch } from "../store/lmdb/write-watch.js";
@@ -74,21 +75,18 @@ const createNode = (context: NodeContext | ReaderContext, late: Late) => {
   };
   const chain: Chain = hosts ?? openStore();
   const host = createPatientHost(context, { timeout: options.hostTimeout, stopping: () => late.stopping.signal });
-  const states = createStates({ chain, replica, options, logger, rules, host, clock, openWebhooks: webhooks.open });
+  const states = createStates({ chain, hosts, problems, replica, options, logger, rules, host, clock, openWebhooks: webhooks.open });
   return { ...shared, rules, replica, webhooks, following, chain, hosts, host, states, loopLag };
 };
 
 type Node = ReturnType<typeof createNode>;
 
-/** Milliseconds that probes and metrics wait for the host: who asks for them gives up sooner than a client does. */
-const probePatience = 1_000;
-
 /** Health, and metrics. */
 const createOperating = (context: NodeContext | ReaderContext, { chain, problems, options, rules, clock, replica, webhooks, states, loopLag }: Node, { lake }: Services, late: Late) => {
-  const { seen, openSnapshot, unreadable, finalHeight, snapshotAt } = states;
+  const { seen, openSnapshot, unreadable, finalHeight, snapshotAt, inTime } = states;
   const { sync } = createPatientHost(context, { timeout: Math.min(options.hostTimeout, probePatience), stopping: () => late.stopping.signal });
   const reports = createHealth({
-    ...{ phase: late.phase, problems, chain, seen, openSnapshot, unreadable, finalHeight, snapshotAt, rules, clock },
+    ...{ phase: late.phase, problems, chain, seen, openSnapshot, unreadable, finalHeight, snapshotAt, inTime, rules, clock },
     told: context.reader === true ? context.problem : undefined,
     staleAfter: options.staleAfter,
     sync,
@@ -119,11 +117,21 @@ const createOperating = (context: NodeContext | ReaderContext, { chain, problems
 
 type Operating = ReturnType<typeof createOperating>;
 
+/** Following as requests wait for it. */
+const createAskedFollow = ({ following: { follow }, hosts, replica, options }: Node, late: Late): AskedFollow => {
+  if (hosts !== undefined) return followInTime(follow, { timeout: options.hostTimeout, stopping: () => late.stopping.signal });
+  const asked = replica?.patience.patient(follow) ?? follow;
+  return { follow: asked, feed: asked };
+};
+
 /** What is served besides the chain. */
-const createServices = (context: NodeContext | ReaderContext, { options, chain, logger, clock, states, following, replica }: Node, late: Late) => ({
-  lake: createLake<ApiState>(context, { options, chain, finalHeight: states.finalHeight, logger, clock }),
-  live: createLive<ApiState>({ ...following, follow: replica?.patience.patient(following.follow) ?? following.follow }, { node: replica?.url, isStopping: () => late.phase() === "stopping", clock }),
-});
+const createServices = (context: NodeContext | ReaderContext, node: Node, late: Late) => {
+  const { options, chain, logger, clock, states, following } = node;
+  return {
+    lake: createLake<ApiState>(context, { options, chain, finalHeight: states.finalHeight, logger, clock }),
+    live: createLive<ApiState>({ ...following, ...createAskedFollow(node, late) }, { node: node.replica?.url, isStopping: () => late.phase() === "stopping", clock }),
+  };
+};
 
 type Services = ReturnType<typeof createServices>;
 

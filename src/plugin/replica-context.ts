@@ -55,7 +55,8 @@ const given = <T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], u
 /**
  * The node context of a replica: network, blocks, peers, sync and pool are those of another Portico, over HTTP.
  * `createApiPlugin(await followNode({ url, dataDir }))` serves the same as that one. Where the network is not known yet, it waits up to a
- * minute for the node. @throws PorticoError OPTION_INVALID; HOST_SILENT if the node cannot be asked
+ * minute for the node. @throws PorticoError OPTION_INVALID; HOST_SILENT if the node cannot be asked; NOT_SUPPORTED if it
+ * offers no changes
  */
 export const followNode = async (options: FollowNodeOptions): Promise<NodeContext> => {
   const url = requireUrl(options.url);

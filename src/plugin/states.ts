@@ -1,18 +1,23 @@
-import type { ChainSnapshot, MaybePromise } from "../../types/chain-adapter.js";
+import type { ChainSnapshot, MaybePromise, SnapshotBounds } from "../../types/chain-adapter.js";
 import type { Logger } from "../../types/node-context.js";
 import { openAtHeight, orUndo } from "../api/at-height.js";
 import { type ApiNeeds, type ApiState, createApiState } from "../api/state.js";
-import { andThen } from "../async/maybe-promise.js";
+import { andThen, isPromised } from "../async/maybe-promise.js";
 import { finalHeightAt } from "../chain/finality.js";
 import type { FullClock } from "../clock.js";
-import { HostGivenUp, messageOf } from "../errors.js";
+import { HostGivenUp, messageOf, PorticoError } from "../errors.js";
 import type { Options } from "../options/options.js";
+import type { Problem, Problems } from "../problems.js";
 import type { Chain } from "./chain.js";
+import type { HostChain } from "./host-chain.js";
 import type { Replica } from "./replica.js";
 
 export interface StatesNeeds extends Pick<ApiNeeds, "rules" | "host" | "openWebhooks"> {
   clock: FullClock;
   chain: Chain;
+  /** A host's own, which is read in the place of `chain`. */
+  hosts: HostChain | undefined;
+  problems: Problems;
   replica: Replica | undefined;
   options: Readonly<Options>;
   logger: Logger;
@@ -21,40 +26,141 @@ export interface StatesNeeds extends Pick<ApiNeeds, "rules" | "host" | "openWebh
 /** Milliseconds between two lines of the log that say the same. */
 const toldEvery = 60_000;
 
-/** The states of the chain from which requests are answered. */
-export const createStates = ({ chain, replica, options, logger, ...given }: StatesNeeds) => {
+/** Milliseconds that probes wait for the host: who asks for them gives up sooner than a client does. */
+export const probePatience = 1_000;
+
+const isSilence = (error: unknown): boolean => error instanceof PorticoError && error.code === "HOST_SILENT";
+
+/** What the log was told last of why the chain cannot be read, and when: every request meets it. */
+const createTold = ({ logger, clock }: Pick<StatesNeeds, "logger" | "clock">) => {
+  let [told, at] = ["", -Infinity];
+  return (error: unknown): void => {
+    const [message, now] = [messageOf(error), clock.monotonic()];
+    if (message === told && now - at < toldEvery) return;
+    [told, at] = [message, now];
+    logger.error(`the chain cannot be read: ${message}`);
+  };
+};
+
+/**
+ * A host's own chain that does not answer in time is a problem until it does again. What was asked before its last answer says nothing of it.
+ * Health, which asks it several things, has one such time for all.
+ */
+const createSilence = (problem: Problem | undefined, hostTimeout: number) => {
+  /** How often each was answered. */
+  const answers = { state: 0, health: 0 };
+  type Asked = keyof typeof answers;
+
+  const missing = (asked: Asked, before: number): undefined => {
+    if (answers[asked] === before) problem?.begin(`nothing came within ${hostTimeout / 1000} s`, asked);
+    return undefined;
+  };
+
+  const came = (asked: Asked): void => {
+    answers[asked]++;
+    problem?.end(asked);
+  };
+
+  const found = <T>(value: T | undefined): T | undefined => {
+    if (value !== undefined) came("health");
+    return value;
+  };
+
+  const isKnown = (): boolean => problem?.reason() !== undefined;
+
+  /** Of a chain that is known to be silent, nothing is expected: what it answers all the same ends the problem. */
+  const within = async <T>(reading: Promise<T | undefined>): Promise<T | undefined> => {
+    const before = answers.health;
+    let timer: NodeJS.Timeout | undefined;
+    const over = new Promise<undefined>((resolve) => {
+      timer = setTimeout(() => resolve(isKnown() ? undefined : missing("health", before)), isKnown() ? Math.min(hostTimeout, probePatience) : hostTimeout);
+    });
+    const read = reading.then(found, (error: unknown) => {
+      if (isSilence(error)) return missing("health", before);
+      throw error;
+    });
+    return Promise.race([read, over]).finally(() => clearTimeout(timer));
+  };
+
+  return {
+    answers,
+    missing,
+    came,
+    /** Undefined where it takes too long. */
+    inTime: <T>(reading: MaybePromise<T | undefined>): MaybePromise<T | undefined> => (problem !== undefined && isPromised(reading) ? within(reading) : andThen(reading, found)),
+  };
+};
+
+type ReadChain = Pick<Chain, "supports" | "snapshot" | "snapshotAt">;
+
+/** Opens the state at the tip, and tells of what keeps it from being read. */
+const createOpening = (chain: ReadChain, bounds: SnapshotBounds, { silence, tell }: { silence: ReturnType<typeof createSilence>; tell: (error: unknown) => void }) => {
   /** State of a host's own chain when it was last asked. */
   const seen: { height: number; problem?: string | undefined } = { height: 0 };
+  /** Whether it did when it was asked last, as a store does. */
+  let answersAtOnce = true;
 
-  /** What the log was told last of why the chain cannot be read, and when: every request meets it. */
-  const told = { message: "", at: -Infinity };
-
+  /** @throws PorticoError HOST_SILENT */
   const unreadable = (error: unknown): undefined => {
     if (error instanceof HostGivenUp) return;
+    if (isSilence(error)) throw error;
     seen.problem = "The chain cannot be read.";
-    const [message, now] = [messageOf(error), given.clock.monotonic()];
-    if (message === told.message && now - told.at < toldEvery) return;
-    Object.assign(told, { message, at: now });
-    logger.error(`the chain cannot be read: ${message}`);
+    tell(error);
   };
 
   const saw = (snapshot: ChainSnapshot | undefined): ChainSnapshot | undefined => {
     seen.height = snapshot?.tip.height ?? 0;
     seen.problem = undefined;
+    silence.came("state");
     return snapshot;
   };
 
-  const bounds = { searchRows: options.searchRows };
+  const failed = (error: unknown, before: number): undefined => {
+    if (isSilence(error)) silence.missing("state", before);
+    else if (!(error instanceof HostGivenUp)) silence.came("state");
+    return unreadable(error);
+  };
 
-  /** Undefined while there is no state to read, or if reading it fails. */
-  const openSnapshot = (): MaybePromise<ChainSnapshot | undefined> => {
+  /** Undefined while there is no state to read, or if reading it fails. @throws PorticoError HOST_SILENT */
+  const openInTime = (): MaybePromise<ChainSnapshot | undefined> => {
+    const before = silence.answers.state;
     try {
-      const opened = andThen(chain.snapshot(bounds), saw);
-      return opened instanceof Promise ? opened.catch(unreadable) : opened;
+      const answer = chain.snapshot(bounds);
+      answersAtOnce = !isPromised(answer);
+      const opened = andThen(answer, saw);
+      return opened instanceof Promise ? opened.catch((error: unknown) => failed(error, before)) : opened;
     } catch (error) {
-      return unreadable(error);
+      return failed(error, before);
     }
   };
+
+  /** The same; undefined also where it does not come in time. */
+  const openSnapshot = (): MaybePromise<ChainSnapshot | undefined> => {
+    try {
+      const opened = openInTime();
+      return isPromised(opened) ? opened.catch(() => undefined) : opened;
+    } catch {
+      return undefined;
+    }
+  };
+
+  /** For what reads no state, and waits for none: of a chain that has to be waited for, none is opened. */
+  const openAtOnce = (): ChainSnapshot | undefined => {
+    const opened = answersAtOnce ? openSnapshot() : undefined;
+    if (!isPromised(opened)) return opened;
+    void opened.then((late) => late?.release?.());
+    return undefined;
+  };
+
+  return { seen, unreadable, openInTime, openSnapshot, openAtOnce };
+};
+
+/** The states of the chain from which requests are answered. */
+export const createStates = ({ chain: own, hosts, problems, replica, options, logger, ...given }: StatesNeeds) => {
+  const chain: ReadChain = hosts?.inTime ?? own;
+  const bounds = { searchRows: options.searchRows };
+  const silence = createSilence(hosts && problems.define({ begun: "the host's chain does not answer", ended: "the host's chain answers again" }), options.hostTimeout);
+  const { openInTime, openAtOnce, ...opening } = createOpening(chain, bounds, { silence, tell: createTold({ logger, clock: given.clock }) });
 
   const snapshotAt = chain.snapshotAt && ((height: number) => chain.snapshotAt?.(height, bounds));
   const stateNeeds: ApiNeeds = { ...given, supports: chain.supports ?? {}, snapshotAt };
@@ -63,10 +169,8 @@ export const createStates = ({ chain, replica, options, logger, ...given }: Stat
 
   const finalHeight = (tip: number): number => finalHeightAt(tip, given.rules.milestones, options.finality);
 
-  const openState = (at?: string): MaybePromise<ApiState> => andThen(at === undefined ? undefined : replica?.patience.reach(at), () => openStateNow(at));
-
   const openStateNow = (at?: string): MaybePromise<ApiState> =>
-    andThen(openSnapshot(), (snapshot) => {
+    andThen(openInTime(), (snapshot) => {
       if (at === undefined || snapshot === undefined) return stateOf(snapshot);
       return orUndo(
         () => andThen(openAtHeight(at, snapshot, { adapter: chain, bounds, finalHeight }), (past) => createApiState(snapshot, stateNeeds, past)),
@@ -74,5 +178,13 @@ export const createStates = ({ chain, replica, options, logger, ...given }: Stat
       );
     });
 
-  return { seen, unreadable, openSnapshot, snapshotAt, openState, finalHeight, ofNew: (open: (wanted: typeof bounds) => ChainSnapshot): ApiState => stateOf(open(bounds)) };
+  const openState = (at?: string, readsNone = false): MaybePromise<ApiState> => {
+    if (at === undefined) return readsNone ? stateOf(openAtOnce()) : openStateNow();
+    return andThen(replica?.patience.reach(at), () => openStateNow(at));
+  };
+
+  return {
+    ...{ ...opening, snapshotAt, openState, finalHeight, inTime: silence.inTime },
+    ofNew: (open: (wanted: typeof bounds) => ChainSnapshot): ApiState => stateOf(open(bounds)),
+  };
 };

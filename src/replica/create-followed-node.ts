@@ -14,7 +14,7 @@ import { parseChange } from "./change-line.js";
 import { openLastKnown, type LastKnown } from "./last-known.js";
 import { createNodeBlocks } from "./node/node-blocks.js";
 import { createNodeClient, type NodeClient, NodeRefusal } from "./node/node-client.js";
-import { askNetwork, createNodeHost } from "./node/node-host.js";
+import { askNetwork, createNodeHost, type NodeHost } from "./node/node-host.js";
 import { createNodeWatch } from "./node/node-watch.js";
 import { createReplicaLake } from "./replica-lake.js";
 import type { TipSource } from "./tip-source.js";
@@ -44,6 +44,8 @@ const patience = 60_000;
 const retryInterval = 500;
 /** Milliseconds between two lines of the log while it is waited for. */
 const toldEvery = 10_000;
+/** Milliseconds for the answer whether it tells changes. */
+const changesPatience = 2_000;
 /** Milliseconds between two looks at what the node says of itself. */
 const renewInterval = 2_000;
 /** In the data folder: the store beside it is not to be opened again. */
@@ -71,6 +73,26 @@ const findNetwork = async (client: NodeClient, lastKnown: LastKnown, { logger, s
       }
       await delay(retryInterval, undefined, { signal });
     }
+  }
+};
+
+/** That it tells no changes is said at once; whatever else keeps it from telling them is waited for. @throws PorticoError NOT_SUPPORTED */
+const requireChanges = async (client: NodeClient, signal: AbortSignal | undefined): Promise<void> => {
+  try {
+    await client.json("/v2/changes?after=tip&limit=1", { timeout: changesPatience, signal });
+  } catch (error) {
+    if (!(error instanceof NodeRefusal) || error.status !== 501) return;
+    throw new PorticoError("NOT_SUPPORTED", `the node at ${client.url} cannot be followed: ${error.said?.replace(/\.$/, "") ?? "it tells no changes"}`, { cause: error });
+  }
+};
+
+/** What the node says of itself, as far as it answers. Leaves no connection open. @throws PorticoError NOT_SUPPORTED */
+const meet = async (client: NodeClient, host: NodeHost, { logger, signal }: Pick<FollowedNodeOptions, "logger" | "signal">): Promise<void> => {
+  const renewed = host.renew().catch((error: unknown) => logger.warn(`the node does not tell its configuration: ${messageOf(error)}`));
+  try {
+    await Promise.all([renewed, requireChanges(client, signal)]);
+  } finally {
+    await client.close();
   }
 };
 
@@ -120,8 +142,7 @@ export const createFollowedNode = async ({ url, dataDir, lake: where, lakeKey, s
   const told = createToldChanges();
   const watch = createNodeWatch({ client, now });
   const host = createNodeHost({ client, watch, lastKnown, now });
-  await host.renew().catch((error: unknown) => logger.warn(`the node does not tell its configuration: ${messageOf(error)}`));
-  await client.close();
+  await meet(client, host, { logger, signal: giveUp });
   let ending = new AbortController();
   const lake = createReplicaLake({
     ...{ where: where ?? `${client.url}/lake`, nethash: network.network.nethash, key: lakeKey, dataDir, signal: () => ending.signal, logger },

@@ -6,6 +6,8 @@ import { expect } from "chai";
 import { EventEmitter } from "eventemitter3";
 import { request } from "undici";
 import { createApiPlugin } from "../../src/plugin/plugin.js";
+import { followNode } from "../../src/plugin/replica-context.js";
+import { PorticoError } from "../../src/errors.js";
 import type { ChainAdapter, ChainSnapshot } from "../../types/chain-adapter.js";
 import { createMemoryAdapter, type MemoryAdapter } from "../memory-adapter/adapter.js";
 import { silentLogger } from "../silent.js";
@@ -29,6 +31,7 @@ const serve = async (adapterOf: (memory: MemoryAdapter) => ChainAdapter) => {
     memory,
     events,
     plugin,
+    api,
     feed: async (query: string): Promise<Page & { statusCode?: number }> => (await (await request(`${api}/events/feed?${query}`)).body.json()) as Page,
     end: async () => {
       await plugin.stop();
@@ -98,5 +101,24 @@ describe("A host's own chain", function () {
       validation: { source: "query", keys: ["after"] },
     });
     await end();
+  });
+
+  it("has no stream of changes and no replica where its adapter offers none, and says so", async () => {
+    const { api, end } = await serve(({ snapshot }) => ({ snapshot }));
+    try {
+      const message = "This node's chain offers no changes, which replicas need: its events are those that its host emits.";
+      for (const query of ["", "?after=5", "?follow=true", "?after=tip&times=true"]) {
+        const reply = await request(`${api}/changes${query}`);
+        expect(await reply.body.json(), query).to.deep.equal({ statusCode: 501, error: "Not Implemented", message, code: "NOT_SUPPORTED" });
+        const head = await request(`${api}/changes${query}`, { method: "HEAD" });
+        await head.body.dump();
+        expect(head.statusCode, query).to.equal(501);
+      }
+      const refused: unknown = await followNode({ url: api, logger: silentLogger }).then(() => undefined, (error: unknown) => error);
+      expect(refused).to.be.instanceOf(PorticoError).with.property("code", "NOT_SUPPORTED");
+      expect((refused as PorticoError).message).to.equal(`the node at ${api} cannot be followed: ${message.slice(0, -1)}`);
+    } finally {
+      await end();
+    }
   });
 });

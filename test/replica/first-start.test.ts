@@ -1,6 +1,11 @@
+import type { AddressInfo } from "node:net";
 import { expect } from "chai";
+import { EventEmitter } from "eventemitter3";
+import { createApiPlugin } from "../../src/index.js";
 import { freePort } from "../free-port.js";
-import { closeAll, TestNode, TestReplica, until } from "./machines.js";
+import { createMemoryAdapter } from "../memory-adapter/adapter.js";
+import { silentLogger } from "../silent.js";
+import { atEnd, closeAll, network, TestNode, TestReplica, until } from "./machines.js";
 import { HostProcess } from "./processes.js";
 
 describe("A replica that has never heard its node", function () {
@@ -53,5 +58,15 @@ describe("A replica that has never heard its node", function () {
     await node.restart();
     await starting;
     expect(await until("a ready replica", async () => (await replica.ready()).status === 200)).to.equal(true);
+  });
+
+  it("ends with a failure where the node's chain offers no changes", async () => {
+    const { snapshot } = createMemoryAdapter(network);
+    const node = createApiPlugin({ network, events: new EventEmitter(), chain: { snapshot }, logger: silentLogger, options: { webhooks: false } });
+    atEnd(() => node.stop());
+    const { port } = (await node.listen(0)).address() as AddressInfo;
+    const replica = new HostProcess("the replica", ["--follow", `http://127.0.0.1:${port}`]);
+    expect(await replica.run()).to.equal(1);
+    expect(replica.output.join("")).to.contain(`the node at http://127.0.0.1:${port}/api cannot be followed: This node's chain offers no changes, which replicas need: its events are those that its host emits.`);
   });
 });

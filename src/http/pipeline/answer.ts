@@ -7,14 +7,15 @@ import { longReply } from "../reply/long-json.js";
 import { createReply, immutable, type Reply, type ReplyFacts } from "../reply/reply.js";
 import type { BodyAnswer, Route, Scope } from "../route.js";
 import type { Step } from "./climb.js";
+import type { Endpoint } from "./endpoint.js";
 import { watchLeaving } from "./in-flight.js";
 import type { ParsedRequest } from "./parsed-request.js";
 import type { RequestContext } from "./request-context.js";
 
 export interface AnswerNeeds<State extends Scope> {
   cache: ResponseCache<ParsedRequest<State>>;
-  /** `at`: the block as of which it is to be, by height or id; undefined: the tip. */
-  openState(at?: string): MaybePromise<State>;
+  /** `at`: the block as of which it is to be, by height or id; undefined: the tip. `readsNone`: whether one without a tip will do. */
+  openState(at?: string, readsNone?: boolean): MaybePromise<State>;
   tipId: (() => string | undefined) | undefined;
   /** Lets go of a state. */
   release(state: State): void;
@@ -44,6 +45,9 @@ const createWriter =
     return typeof json === "string" ? createReply({ json, ...facts }, threshold) : longReply(facts, json);
   };
 
+/** The tip for which a reply is kept. One that reads no state is the same where none is open. */
+const heldFor = <State extends Scope>({ route }: Endpoint<State>, { tip }: State): string | undefined => tip?.id ?? (route.stateless === true ? "" : undefined);
+
 /** The steps that look a reply up in the cache: before a state is opened, if the tip is known, and for the tip of the state. */
 export const createLookUps = <State extends Scope>({ cache, tipId }: Pick<AnswerNeeds<State>, "cache" | "tipId">) => {
   const lookUp: Step<State> = (context) => {
@@ -56,8 +60,9 @@ export const createLookUps = <State extends Scope>({ cache, tipId }: Pick<Answer
   /** At the tip of the state, an equal request may also be waiting for its answer. */
   const lookUpAtState: Step<State> = (context) => {
     const { entry, endpoint, key, state } = context;
-    if (endpoint?.cached !== true || key === undefined || state?.tip === undefined) return;
-    const { id } = state.tip;
+    if (endpoint?.cached !== true || key === undefined || state === undefined) return;
+    const id = heldFor(endpoint, state);
+    if (id === undefined) return;
     if (entry !== undefined) context.reply = cache.replyAt(entry, id);
     context.isHit = context.reply !== undefined;
     if (context.isHit) return;
@@ -100,17 +105,19 @@ export const createAnswers = <State extends Scope>({ cache, openState, release, 
     const at = context.parsed?.input.at;
     // Nobody waits for a state that was: it is the same at the next tip.
     if (at !== undefined && context.entry !== undefined) context.entry.slow = true;
-    return andThen(openState(at), (state) => {
+    const isStateless = context.endpoint?.route.stateless === true;
+    return andThen(openState(at, isStateless), (state) => {
       context.state = state;
       context.height = state.height ?? state.tip?.height;
-      if (state.tip === undefined && context.endpoint?.route.stateless !== true) throw new PorticoError("NOT_READY");
+      if (state.tip === undefined && !isStateless) throw new PorticoError("NOT_READY");
     });
   };
 
   const reply = (context: RequestContext<State>, parsed: ParsedRequest<State>, state: State, answer: unknown): Reply => {
     const { entry } = context;
     const made = writeReply(parsed, answer, state, entry !== undefined);
-    if (entry !== undefined && state.tip !== undefined && parsed.endpoint.cached) cache.keep(entry, state.tip.id, made);
+    const id = entry === undefined || !parsed.endpoint.cached ? undefined : heldFor(parsed.endpoint, state);
+    if (entry !== undefined && id !== undefined) cache.keep(entry, id, made);
     return (context.reply = made);
   };
 

@@ -25,7 +25,7 @@ import { createSend } from "./send.js";
 import { createStreams, type Streams } from "./streams.js";
 
 export interface HandlerNeeds<State extends Scope> extends Locate<Endpoint<State>> {
-  openState(at?: string): MaybePromise<State>;
+  openState(at?: string, readsNone?: boolean): MaybePromise<State>;
   tipId: (() => string | undefined) | undefined;
   isStopping(): boolean;
   requestId: RequestId;

@@ -1,0 +1,193 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { EventEmitter } from "eventemitter3";
+import { createApiPlugin } from "../../src/index.js";
+import type { ChainAdapter, ChainSnapshot, MaybePromise } from "../../types/chain-adapter.js";
+import type { PorticoOptions } from "../../types/options.js";
+import type { ApiPlugin } from "../../types/plugin.js";
+import { createMemoryAdapter, type MemoryAdapter } from "../memory-adapter/adapter.js";
+import { at, chain } from "../store/branches.js";
+import { createLogger, eventually } from "../webhooks/stage.js";
+
+const token = "the-operator's-token";
+
+/** Milliseconds: far longer than a test may take, so that whatever waits for the chain fails, and as good as none. */
+const [long, short] = [600_000, 30];
+
+type Call = "snapshot" | "snapshotAt" | "block" | "transactions" | "view";
+
+describe("A node whose host's own chain does not answer", () => {
+  let memory: MemoryAdapter;
+  let plugin: ApiPlugin;
+  let dataDir: string;
+  let lines: string[];
+  /** What the chain leaves open at present. */
+  let silent: Set<Call>;
+  /** Answers each call that was left open. */
+  let open: { answer: (given: unknown) => void; fail: (error: Error) => void }[];
+  let [asked, released] = [0, 0];
+  let server: Awaited<ReturnType<ApiPlugin["listen"]>>;
+
+  /** Whether it answers at once, as a chain in memory does. */
+  let isPrompt: boolean;
+
+  /** Answers, unless the call is left open. */
+  const or = <T>(call: Call, answer: () => MaybePromise<T>): MaybePromise<T> => {
+    if (silent.has(call)) return new Promise<T>((resolve, reject) => open.push({ answer: resolve as never, fail: reject }));
+    return isPrompt ? answer() : Promise.resolve(answer());
+  };
+
+  const stateOf = (snapshot: ChainSnapshot): ChainSnapshot => ({
+    ...snapshot,
+    block: (key) => or("block", () => snapshot.block(key)),
+    transactions: (query) => or("transactions", () => snapshot.transactions(query)),
+    release: () => void released++,
+  });
+  const stateAt = (height: number) => stateOf(memory.snapshotAt?.(height) as ChainSnapshot);
+
+  const listen = async (hostTimeout: number): Promise<void> => {
+    const adapter: ChainAdapter = {
+      supports: { history: true },
+      snapshot: () => {
+        asked++;
+        return or("snapshot", () => stateAt(10));
+      },
+      snapshotAt: (height) => or("snapshotAt", () => stateAt(height)),
+      changes: { view: () => or("view", () => memory.changes?.view()), watch: () => () => undefined },
+    };
+    const options: PorticoOptions = { rateLimit: false, staleAfter: false, metrics: true, console: true, hostTimeout, stopTimeout: 100, webhooks: { tokens: [token] } };
+    plugin = createApiPlugin({ network: chain.network, events: new EventEmitter(), chain: adapter, dataDir, logger: createLogger(lines), options });
+    server = await plugin.listen(0);
+  };
+
+  beforeEach(() => {
+    memory = createMemoryAdapter(chain.network);
+    for (let height = 1; height <= 10; height++) memory.apply(at(height));
+    [silent, open, lines, asked, released, isPrompt] = [new Set(), [], [], 0, 0, false];
+    dataDir = mkdtempSync(join(tmpdir(), "portico-silent-chain-"));
+  });
+  afterEach(async () => {
+    silent.clear();
+    open.splice(0).forEach(({ answer }) => answer(undefined));
+    await plugin.stop();
+    rmSync(dataDir, { recursive: true });
+  });
+
+  const ask = async (path: string, method = "GET") => {
+    const reply = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/api${path}`, { method, headers: { authorization: token } });
+    const text = await reply.text();
+    const body = (reply.headers.get("content-type")?.startsWith("application/json") === true && text !== "" ? JSON.parse(text) : {}) as Record<string, unknown>;
+    return { status: reply.status, body, retryAfter: reply.headers.get("retry-after"), height: reply.headers.get("x-block-height") };
+  };
+  const told = (): string[] => lines.filter((line) => line.includes("the host's chain"));
+
+  it("answers whatever reads no state of it, without asking it for one", async () => {
+    await listen(long);
+    silent.add("snapshot");
+    const before = asked;
+    const paths = ["", "/health/live", "/openapi.json", "/v1/openapi.json", "/docs", "/docs/page.js", "/console", "/webhooks", "/webhooks/events", "/peers", "/transactions/types", "/transactions/unconfirmed", "/node/configuration/crypto", "/events/feed?after=9"];
+    for (let round = 1; round <= 3; round++) {
+      for (const path of paths) expect((await ask(path)).status, path).to.equal(200);
+    }
+    expect((await ask("/no/such/path")).status).to.equal(404);
+    expect(asked).to.equal(before);
+    // They say how high it was when it was asked last, and ask again.
+    expect((await ask("/metrics")).status).to.equal(200);
+  });
+
+  it("tells the height with whatever reads no state of it while it answers at once, and waits no longer than that", async () => {
+    isPrompt = true;
+    await listen(long);
+    const paths = ["/health/live", "/openapi.json", "/webhooks", "/peers"];
+    for (const path of paths) expect(await ask(path), path).to.deep.include({ status: 200, height: "10" });
+    silent.add("snapshot");
+    const before = asked;
+    for (const path of paths) expect(await ask(path), path).to.deep.include({ status: 200, height: null });
+    expect(asked).to.equal(before + 1);
+    const [only] = open.splice(0);
+    const releasedBefore = released;
+    only?.answer(stateAt(10));
+    await eventually(() => (released > releasedBefore ? true : undefined));
+  });
+
+  it("answers 503 where a state is needed, says so in health and once in the log, and when it is over", async () => {
+    await listen(short);
+    silent.add("snapshot");
+    for (const path of ["/blockchain", "/v1/blocks/getHeight", "/blocks/2?at=5", "/transactions/types?at=5"]) {
+      const { status, body, retryAfter } = await ask(path);
+      expect([status, body["message"], retryAfter], path).to.deep.equal([503, "The node's chain did not answer within 0.03 s.", "5"]);
+    }
+    expect((await ask("/blockchain")).body).to.include({ code: "HOST_SILENT" });
+    expect((await ask("/blockchain", "HEAD")).status).to.equal(503);
+    const problem = "the host's chain does not answer: nothing came within 0.03 s";
+    expect(await ask("/health")).to.deep.include({ status: 503, body: { status: "failing", height: 10, problem } });
+    expect(await ask("/health/ready")).to.deep.include({ status: 503, body: { status: "failing", height: 10, problem: "failing", detail: problem } });
+    expect(plugin.health()).to.deep.include({ status: "failing", problem });
+    expect(told()).to.deep.equal([`error ${problem}`]);
+    silent.clear();
+    expect((await ask("/blockchain")).status).to.equal(200);
+    expect((await ask("/health/ready")).status).to.equal(200);
+    expect(told().map((line) => line.replace(/ after .*/, ""))).to.deep.equal([`error ${problem}`, "info the host's chain answers again,"]);
+  });
+
+  it("says so in health where nobody else has asked, and where what health reads of a state does not come", async () => {
+    for (const call of ["snapshot", "block", "snapshotAt"] as const) {
+      // A node that has read nothing yet: what health has read is kept for as long as the tip is the same.
+      await listen(short);
+      silent.add(call);
+      lines.splice(0);
+      expect(await ask("/health"), call).to.deep.include({ status: 503 });
+      expect((await ask("/health/ready")).body["detail"], call).to.equal("the host's chain does not answer: nothing came within 0.03 s");
+      silent.clear();
+      await ask("/health");
+      expect(await ask("/health"), call).to.deep.include({ status: 200 });
+      expect(told().at(-1), call).to.match(/^info the host's chain answers again/);
+      await plugin.stop();
+    }
+  });
+
+  it("answers 503 where a state leaves a question open, which is no word on its health", async () => {
+    await listen(short);
+    await ask("/health");
+    silent.add("transactions");
+    expect(await ask("/transactions")).to.deep.include({ status: 503, retryAfter: "5" });
+    silent.add("snapshotAt");
+    expect((await ask("/blocks/5?at=5")).body).to.include({ code: "HOST_SILENT" });
+    expect((await ask("/health")).status).to.equal(200);
+    expect(told()).to.deep.equal([]);
+  });
+
+  it("answers 503 where following begins with what does not come", async () => {
+    await listen(short);
+    silent.add("view");
+    for (const path of ["/events", "/events/feed?after=9", "/changes", "/changes?follow=true"]) expect((await ask(path)).body, path).to.include({ code: "HOST_SILENT" });
+  });
+
+  it("releases states that come too late, and takes no harm from failures and nonsense that do", async () => {
+    await listen(short);
+    silent.add("snapshot");
+    for (let count = 1; count <= 4; count++) expect((await ask("/blockchain")).status).to.equal(503);
+    const before = released;
+    const [first, second, third, fourth] = open.splice(0);
+    first?.answer(stateAt(10));
+    second?.fail(new Error("its database is away"));
+    third?.answer(null);
+    fourth?.answer(undefined);
+    await eventually(() => (released === before + 1 ? true : undefined));
+    // It is still silent, as far as anybody knows.
+    expect(plugin.health().status).to.equal("failing");
+    expect(told()).to.have.length(1);
+  });
+
+  it("starts all the same, and stops without a word of what was given up", async () => {
+    silent.add("snapshot");
+    await listen(short);
+    expect((await ask("/health/live")).status).to.equal(200);
+    expect((await ask("/blockchain")).status).to.equal(503);
+    await plugin.stop();
+    expect(lines.filter((line) => line.startsWith("warn"))).to.deep.equal([]);
+  });
+});
