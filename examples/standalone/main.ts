@@ -20,10 +20,14 @@ const runNode = async (options: HostOptions, { logger, access, started }: Loggin
   const ended = new Promise<undefined>((resolve) => ending.signal.addEventListener("abort", () => resolve(undefined)));
 
   const host = await start(options, { logger, access, clock, onProgress: createProgressReport(logger), signal: ending.signal });
-  if (host === undefined) return 0;
+  if (host === undefined) {
+    logger.info("The node has stopped.");
+    return 0;
+  }
   started(welcome(host, options), factsOf(host, options));
   const failure = await Promise.race([host.failed, ended]);
-  if (failure !== undefined) logger.error(failure.message);
+  if (failure === undefined) logger.info("The node stops, and ends what is under way; another signal ends the process at once.");
+  else logger.error(failure.message);
   await host.stop();
   logger.info("The node has stopped.");
   return failure?.exitCode ?? 0;

@@ -73,8 +73,8 @@ interface RouteCommon<Path, Query, Body> {
   cache?: "tip" | "never";
   /** Whether it reads no state: it answers while there is none, without `scope.tip`, and none is waited for. Default false. */
   stateless?: boolean;
-  /** Whether it answers while the node is stopping, too, when every other route is refused with 503. Default false. */
-  whileStopping?: boolean;
+  /** Whether it is a probe of a supervisor: it answers while the node is stopping, and is not refused by the rate limit. Default false. */
+  isProbe?: boolean;
   /** For the docs only: error statuses besides 400, 429, 500 and 503 that it may answer with. */
   errors?: readonly number[];
   /** Whether `at` is accepted besides `query`: it names the block, by height or id, as of which the route answers. Default false. */

@@ -19,7 +19,7 @@ const Ready = Type.Object(
 /** The probes of an orchestrator or a load balancer. */
 export const probeRoutes = <State extends Scope>({ ready }: Pick<HealthReports, "ready">): Route<State>[] => {
   const { item } = routesOf<State>();
-  const probe = { method: "GET", versions: [1, 2], resource: "node", stateless: true, cache: "never", whileStopping: true } as const;
+  const probe = { method: "GET", versions: [1, 2], resource: "node", stateless: true, cache: "never", isProbe: true } as const;
   return [
     item({ ...probe, path: "/health/live", summary: "Returns that the process answers. If it does not, it has to be restarted.", reply: Live, answer: () => ({ status: "ok" as const }) }),
     item({

@@ -147,8 +147,14 @@ describe("the console, in Chromium", function () {
     await page.waitForSelector(".figure");
     const before = await heightShown();
     await secondsUntil(until(async () => ((await heightShown()) > before ? true : undefined)));
+    answers = false;
+    await secondsUntil(says("no answer from the node"));
+    await page.locator(".figure b.bad", { hasText: /^no answer$/ }).waitFor();
+    answers = true;
+    await secondsUntil(says("asked every second"));
     refuses = false;
     await secondsUntil(says("live"));
+    await page.locator(".figure b.good", { hasText: /^ready$/ }).waitFor();
     // The browser notes what was refused here.
     faults.splice(0, Infinity, ...faults.filter((fault) => !/503|ERR_FAILED/.test(fault)));
   });

@@ -132,7 +132,7 @@ describe("errors", () => {
       await ask(served.port, "/api/typed", { method: "POST", body: "{nonsense" }),
     ]) {
       expect(answer.status).to.equal(401);
-      expect(answer.headers["www-authenticate"]).to.equal('Bearer realm="webhooks"');
+      expect(answer.headers["www-authenticate"]).to.equal('Bearer realm="node"');
       expect(answer.json).to.deep.equal({ statusCode: 401, error: "Unauthorized", message: "Missing or invalid webhook token: send it as Authorization.", code: "UNAUTHORIZED" });
     }
   });

@@ -125,7 +125,7 @@ const App = () => {
       )}</nav>
       <${Search} />
     </div></header>
-    <main id="main" ref=${heading}><${Page} key=${key} id=${id} rest=${place.slice(2)} tip=${tip} /></main>`;
+    <main id="main" ref=${heading}><${Page} key=${key} id=${id} rest=${place.slice(2)} tip=${tip} isLost=${state === "lost"} /></main>`;
 };
 
 const place = document.getElementById("app");

@@ -18,7 +18,7 @@ const load = async (signal) => {
 
 const Figure = ({ name, children, kind }) => html`<div class="figure"><b class=${kind}>${children}</b><span>${name}</span></div>`;
 
-export const Home = ({ tip }) => {
+export const Home = ({ tip, isLost }) => {
   const { value, error } = useLoaded(load, [tip]);
   const plots = useMemo(() => {
     // Genesis was not forged, and says nothing of the pace.
@@ -36,7 +36,9 @@ export const Home = ({ tip }) => {
     <${Failure} error=${error} />
     <div class="figures">
       <${Figure} name="height">${count(newest?.height ?? 0)}<//>
-      <${Figure} name=${ready.detail ?? "health"} kind=${ready.problem === undefined ? "good" : "bad"}>${ready.problem ?? "ready"}<//>
+      ${isLost
+        ? html`<${Figure} name="health" kind="bad">no answer<//>`
+        : html`<${Figure} name=${ready.detail ?? "health"} kind=${ready.problem === undefined ? "good" : "bad"}>${ready.problem ?? "ready"}<//>`}
       <${Figure} name="blocks behind the network">${count(Math.max(0, syncing.blocks))}<//>
       <${Figure} name=${`transactions in the last ${blocks.length} blocks`}>${count(transactions)}<//>
       <${Figure} name="supply"><${Amount} of=${supply} digits=${0} /><//>

@@ -32,7 +32,12 @@ const words = {
 
 const mark = (block) => block && html`<${BlockLink} id=${block.id}>${count(block.height)}<//>`;
 
-export const Node = ({ tip }) => {
+const healthOf = ({ problem, detail }, isLost) => {
+  if (isLost) return html`<p class="notice bad">The node does not answer. Below is what it said last.</p>`;
+  return problem === undefined ? html`<p class="notice good">All is well.</p>` : html`<p class="notice bad">${words[problem] ?? problem} <small>${detail}</small></p>`;
+};
+
+export const Node = ({ tip, isLost }) => {
   const { value, error } = useLoaded(load, [tip]);
   if (value === undefined) return html`<h1 tabindex="-1">Node</h1><${Failure} error=${error} />`;
   const { ready, configuration, syncing, pool, peers } = value;
@@ -40,7 +45,7 @@ export const Node = ({ tip }) => {
   return html`<h1 tabindex="-1">Node</h1><${Failure} error=${error} />
     <div class="grid">
       <${Card} title="Health">
-        ${ready.problem === undefined ? html`<p class="notice good">All is well.</p>` : html`<p class="notice bad">${words[ready.problem] ?? ready.problem} <small>${ready.detail}</small></p>`}
+        ${healthOf(ready, isLost)}
         <${Facts} rows=${[
           ["Last block", mark(ready.tip)],
           ["Final up to", mark(ready.final)],

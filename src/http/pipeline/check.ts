@@ -18,8 +18,8 @@ export interface CheckNeeds<State extends Scope> {
   cache: ResponseCache<ParsedRequest<State>>;
   versionHeaders: VersionHeaders;
   isStopping(): boolean;
-  /** Whether the route that a request leads to answers while the node is stopping, too. */
-  answersWhileStopping(context: RequestContext<State>): boolean;
+  /** Whether a request leads to a probe, which answers while the node is stopping, and whatever was asked before. */
+  isProbe(context: RequestContext<State>): boolean;
   methodsAt: Locate<unknown>["methodsAt"];
   /** Whether the value of `Authorization` admits a client. */
   authorize(authorization: string | undefined): MaybePromise<boolean>;
@@ -36,7 +36,7 @@ const isJson = ({ headers }: IncomingMessage): boolean => {
 };
 
 /** The steps that check and parse a request. */
-export const createChecks = <State extends Scope>({ rateLimit, cache, versionHeaders, isStopping, answersWhileStopping, methodsAt, authorize }: CheckNeeds<State>) => {
+export const createChecks = <State extends Scope>({ rateLimit, cache, versionHeaders, isStopping, isProbe, methodsAt, authorize }: CheckNeeds<State>) => {
   /** Whoever asks `/wallets/search?address=…` by GET, where `search` is taken for a wallet, means the search. */
   const pointToPost = (error: unknown, { url = "", method, headers }: IncomingMessage): unknown => {
     if (!(error instanceof PorticoError) || error.validation?.source !== "query" || (method !== "GET" && method !== "HEAD")) return error;
@@ -46,12 +46,13 @@ export const createChecks = <State extends Scope>({ rateLimit, cache, versionHea
 
   const steps: Record<"limit" | "authorize" | "parse" | "readBody", Step<State>> = {
     limit: (context) => {
-      if (isStopping() && !answersWhileStopping(context)) throw new PorticoError("NOT_READY", "The node is stopping.");
+      if (isStopping() && !isProbe(context)) throw new PorticoError("NOT_READY", "The node is stopping.");
       return andThen(rateLimit.count(context.transport.request), (allowance) => {
         if (allowance === undefined) return;
         context.allowance = allowance;
         context.addHeaders(allowance.headers);
-        if (!allowance.granted) throw new PorticoError("RATE_LIMITED");
+        // An orchestrator may come from the address of clients, and would restart a node that refuses it.
+        if (!allowance.granted && !isProbe(context)) throw new PorticoError("RATE_LIMITED");
       });
     },
 

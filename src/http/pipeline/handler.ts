@@ -103,8 +103,8 @@ export const createHandler = <State extends Scope>(options: EdgeOptions, needs: 
   const inFlight = createInFlight();
   const streams = createStreams(needs);
 
-  const { match, versionOf, answersWhileStopping } = createMatch<State>({ ...needs, ...options, cache, defaultHeaders, versionHeaders });
-  const { limit, authorize, parse, readBody } = createChecks<State>({ ...needs, answersWhileStopping, rateLimit: createRateLimit(options), cache, versionHeaders });
+  const { match, versionOf, isProbe } = createMatch<State>({ ...needs, ...options, cache, defaultHeaders, versionHeaders });
+  const { limit, authorize, parse, readBody } = createChecks<State>({ ...needs, isProbe, rateLimit: createRateLimit(options), cache, versionHeaders });
   const { lookUp, lookUpAtState } = createLookUps<State>({ ...needs, cache });
   const release = createRelease(logger);
   const { openState, ask, write, writeReply } = createAnswers<State>({ ...needs, cache, threshold, release });

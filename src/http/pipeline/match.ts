@@ -104,9 +104,9 @@ export const createMatch = <State extends Scope>(needs: MatchNeeds<State>) => {
     }
   };
 
-  const answersWhileStopping = (context: RequestContext<State>): boolean => {
+  const isProbe = (context: RequestContext<State>): boolean => {
     const { located } = locate(context);
-    return located !== undefined && targetFor(located.item, context.transport.request.method ?? "")?.route.whileStopping === true;
+    return located !== undefined && targetFor(located.item, context.transport.request.method ?? "")?.route.isProbe === true;
   };
 
   /** Also for requests that failed before they were matched. */
@@ -117,5 +117,5 @@ export const createMatch = <State extends Scope>(needs: MatchNeeds<State>) => {
     return { generation: where.generation, failsAs, headers: needs.versionHeaders(where) };
   };
 
-  return { match, versionOf, answersWhileStopping };
+  return { match, versionOf, isProbe };
 };

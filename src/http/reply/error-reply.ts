@@ -30,7 +30,7 @@ interface Failure {
 const secondsUntilReady = 5;
 
 const headersOf: Partial<Record<ErrorCode, HeaderPairs>> = {
-  UNAUTHORIZED: ["WWW-Authenticate", 'Bearer realm="webhooks"'],
+  UNAUTHORIZED: ["WWW-Authenticate", 'Bearer realm="node"'],
   SEARCHES_FULL: ["Retry-After", "1"],
   OVERLOADED: ["Retry-After", "1"],
   BODIES_FULL: ["Retry-After", "1", "Connection", "close"],
