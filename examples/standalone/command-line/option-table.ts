@@ -87,7 +87,7 @@ export const variableOf = (name: string): string => `PORTICO_${name.toUpperCase(
 export const memberOf = (name: string): string => name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 
 /** `--backup, --verify, --version and --help`. */
-const commandLineOnly = rows.filter((row) => row.commandLineOnly).map(({ name }) => `--${name}`).join(", ").replace(/, (?=[^,]*$)/, " and ");
+const commandLineOnly = ((names: readonly string[]) => `${names.slice(0, -1).join(", ")} and ${names.at(-1) ?? ""}`)(rows.filter((row) => row.commandLineOnly).map(({ name }) => `--${name}`));
 
 /** What `--help` prints. */
 export const helpText = (): string => {
