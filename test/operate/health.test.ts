@@ -146,6 +146,8 @@ describe("the health of a node", () => {
     expect([status, body.status]).to.deep.equal([503, "ok"]);
     answer();
     await until(async () => ((await get(`${url}/health/ready`)).status === 200 ? true : undefined));
+    // It is ready as soon as it lacks but one block.
+    await until(async () => (((await get(`${url}/health`)).body.tip as { height: number }).height === 26 ? true : undefined));
     expect((await get(`${url}/health`)).body.tip).to.deep.equal(mark(26));
   });
 
