@@ -1,5 +1,6 @@
 import type { DeliveryRow, Message, Place, Progress, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
 import { isReversal } from "../../follow/event-names.js";
+import type { Timekeeper } from "../timekeeper.js";
 import { blockAt, cursorOf, distinctTold, hasLog, heightOf, toldOf } from "./place.js";
 
 /** Where a webhook that is disabled goes on once it is enabled: before what it was not told, without losing sight of what it was told beyond that. */
@@ -69,17 +70,31 @@ const placesBefore = (order: WebhookRow["order"], open: readonly Open[], progres
   return { cursor: place.cursor, part: place.part, told: told.length === 0 ? undefined : [...told] };
 };
 
+/** A delivery that a client asked for once more, as what it had been: it can be asked for again. What was never attempted had been nothing. */
+const asItWas = ({ onRequest: _, batch: __, stepSince: ___, ...row }: DeliveryRow, finishedAt: number): DeliveryRow => {
+  const hasArrived = row.attempts.some(({ stage }) => stage === null);
+  return { ...row, state: hasArrived ? "delivered" : "dead", dueAt: null, finishedAt, hold: null };
+};
+
+export interface RewindNeeds {
+  store: WebhookStore;
+  time: Pick<Timekeeper, "passed">;
+  /** Whether an attempt of a delivery is, or has been, that its row does not have yet. */
+  isUnderWay(row: DeliveryRow): boolean;
+}
+
 /**
  * The webhook's cursor goes back to before the first of what is open, which is then forgotten: it is found again from there, but for what a client
- * asked for. `isUnderWay`: whether an attempt of a delivery is, or has been, that its row does not have yet.
+ * asked for.
  */
-export const rewind = (store: WebhookStore, { id: webhookId, order }: Pick<WebhookRow, "id" | "order">, isUnderWay: (row: DeliveryRow) => boolean): void => {
+export const rewind = ({ store, time, isUnderWay }: RewindNeeds, { id: webhookId, order }: Pick<WebhookRow, "id" | "order">): void => {
   const ids = (["pending", "retrying", "held"] as const).flatMap((state) => store.deliveryIds(webhookId, state, 0, Number.MAX_SAFE_INTEGER)).sort((a, b) => a - b);
-  const open = ids.flatMap((id): Open[] => {
-    const row = store.delivery(webhookId, id);
-    const message = row && store.message(row.messageId);
-    return row === undefined || row.onRequest === true || message?.before === undefined ? [] : [{ row, message: { ...message, before: message.before } }];
+  const rows = ids.map((id) => store.delivery(webhookId, id)).filter((row) => row !== undefined);
+  const open = rows.flatMap((row): Open[] => {
+    const message = store.message(row.messageId);
+    return row.onRequest === true || message?.before === undefined ? [] : [{ row, message: { ...message, before: message.before } }];
   });
+  for (const row of rows) if (row.onRequest === true && row.attempts.length > 0) store.changeDelivery(row, asItWas(row, time.passed()));
   const progress = store.progress(webhookId);
   store.putProgress(webhookId, { ...progress, ...placesBefore(order, open, progress, isUnderWay), replays: [], epoch: (progress.epoch ?? 0) + 1 });
   store.forgetDeliveries(webhookId);
