@@ -245,6 +245,21 @@ describe("the last that a webhook is told", () => {
     expect(accepted.slice(sent).sort()).to.deep.equal([b, next].map(({ block }) => `block.applied ${block.id}`));
   });
 
+  it("is not that a block is reverted of which it never heard: in strict order, what a client asked for held that up until the webhook was disabled", async () => {
+    await begin();
+    const { id } = stage.engine.create({ events: blockEvents, target: receiver.url, order: "strict" });
+    await apply(b, id);
+    refused.add(`block.applied ${b.block.id}`);
+    stage.engine.redeliver(id, 1);
+    await eventually(() => (stage.engine.delivery(id, 1).attemptCount === 2 ? true : undefined));
+    scripted.apply(next);
+    await stage.engine.settled();
+    await disableWhile(id, scripted.revert);
+    expect(accepted).to.deep.equal([`block.applied ${b.block.id}`]);
+    await apply(other, id);
+    expect(accepted.slice(1)).to.deep.equal([`block.applied ${other.block.id}`]);
+  });
+
   it("is kept where a client asks again for what had been given up, and the attempt fails after its webhook was disabled", async () => {
     await begin({ schedule: [day] });
     const { id } = stage.engine.create({ events: blockEvents, target: receiver.url });
