@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { EventEmitter } from "eventemitter3";
 import { createApiPlugin } from "../../src/index.js";
-import type { ChainAdapter, ChainSnapshot, MaybePromise } from "../../types/chain-adapter.js";
+import type { ChainAdapter, ChainSnapshot, ChangesView, MaybePromise } from "../../types/chain-adapter.js";
 import type { PorticoOptions } from "../../types/options.js";
 import type { ApiPlugin } from "../../types/plugin.js";
 import { createMemoryAdapter, type MemoryAdapter } from "../memory-adapter/adapter.js";
@@ -194,6 +194,16 @@ describe("A node whose host's own chain does not answer", () => {
     await listen(short);
     silent.add("view");
     for (const path of ["/events", "/events/feed?after=9", "/changes", "/changes?follow=true"]) expect((await ask(path)).body, path).to.include({ code: "HOST_SILENT" });
+  });
+
+  it("tells the feed what comes after a cursor where each answer comes in time, however many it takes", async () => {
+    await listen(400);
+    const view = memory.changes!.view.bind(memory.changes);
+    let answers = 0;
+    const late = <T>(answer: () => T): Promise<T> => new Promise((resolve) => setTimeout(() => (answers++, resolve(answer())), 150));
+    memory.changes!.view = () => late(() => ({ ...(view() as ChangesView), idAt: (height: number) => late(() => (view() as ChangesView).idAt(height)) })) as never;
+    expect((await ask("/events/feed?after=5&limit=5")).status).to.equal(200);
+    expect(answers).to.be.above(3);
   });
 
   it("releases states that come too late, and takes no harm from failures and nonsense that do", async () => {
