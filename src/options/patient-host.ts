@@ -40,7 +40,7 @@ const within = <T>(what: string, answer: Promise<T>, { timeout, stopping }: Host
   });
 
 /** Gives functions a limit of time. */
-export const createLimited =
+const createLimited =
   (patience: HostPatience) =>
   <Args extends unknown[], T>(what: string, ask: (...args: Args) => MaybePromise<T>) =>
   (...args: Args): MaybePromise<T> => {

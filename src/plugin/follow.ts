@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { ChainAdapter } from "../../types/chain-adapter.js";
+import type { ChainAdapter, ChainChanges, MaybePromise } from "../../types/chain-adapter.js";
 import type { HostLog } from "../../types/host-log.js";
 import type { NodeContext, ReaderContext } from "../../types/node-context.js";
 import { closeAll } from "../async/close-all.js";
@@ -7,10 +7,13 @@ import { andThen } from "../async/maybe-promise.js";
 import type { ChainRules } from "../chain/rules.js";
 import { createAging } from "../clock.js";
 import { messageOf } from "../errors.js";
+import type { BlockName } from "../follow/cursor.js";
 import { createFollow, type FollowRoom } from "../follow/create-follow.js";
 import { derivedEvents } from "../follow/derive.js";
+import type { Follow } from "../follow/follow.js";
 import { type HostFeed, startHostFeed } from "../follow/host/host-feed.js";
 import { describeEvents } from "../follow/host/known-events.js";
+import type { HostChain } from "./host-chain.js";
 import type { Shared } from "./webhooks.js";
 import { openEventJournal } from "../store/webhooks/event-journal.js";
 
@@ -18,7 +21,7 @@ interface FollowingNeeds extends Shared {
   rules: ChainRules;
   chain: () => ChainAdapter & { settled?(): Promise<void>; isReady?(): boolean };
   /** A host's own. */
-  hosts: Pick<ChainAdapter, "changes"> | undefined;
+  hosts: Pick<HostChain, "changes" | "inTime"> | undefined;
 }
 
 /** Milliseconds between two looks for events that are older than they are kept. */
@@ -27,6 +30,8 @@ const trimInterval = 60_000;
 /** Following, over the chain in use and the log of the host's events. */
 export interface Following {
   readonly follow: FollowRoom;
+  /** The same for requests: each answer of a host's own chain has `hostTimeout`. @throws PorticoError HOST_SILENT */
+  readonly inTime: Pick<Follow, "locate" | "tip" | "after">;
   /** Names of all events that there may be. */
   readonly eventNames: readonly string[];
   /** Whether the chain offers its changes; if not, events of blocks are the host's. */
@@ -36,6 +41,12 @@ export interface Following {
   /** Resolves when all that the host has emitted so far is in the log. */
   settled(): Promise<void>;
 }
+
+const tipIn = ({ view }: Pick<ChainChanges, "view">): MaybePromise<BlockName | undefined> =>
+  andThen(view(), (state) => {
+    state?.release?.();
+    return state?.tip;
+  });
 
 export const createFollowing = (context: NodeContext | ReaderContext, needs: FollowingNeeds): Following => {
   const { options, logger, clock, problems, rules, chain, hosts, writes } = needs;
@@ -49,7 +60,9 @@ export const createFollowing = (context: NodeContext | ReaderContext, needs: Fol
   let trimming: NodeJS.Timeout | undefined;
   const now = createAging(clock);
 
-  const follow = createFollow({ changes, log: () => opened, rules, finality: options.finality });
+  const followOf = (read: typeof changes): FollowRoom => createFollow({ changes: read, log: () => opened, rules, finality: options.finality });
+  const follow = followOf(changes);
+  const read = hosts?.inTime.changes;
 
   /** As many as there are: a host may emit more between two looks than are removed in one transaction. */
   const trim = async (log: HostLog): Promise<void> => {
@@ -73,12 +86,7 @@ export const createFollowing = (context: NodeContext | ReaderContext, needs: Fol
       blocksWritten: async () => {
         if (chain().isReady?.() !== false) await chain().settled?.();
       },
-      tip: () =>
-        changes &&
-        andThen(changes.view(), (view) => {
-          view?.release?.();
-          return view?.tip;
-        }),
+      tip: () => changes && tipIn(changes),
       logged: follow.logged,
     });
     trimming = setInterval(() => void trim(log), trimInterval).unref();
@@ -94,6 +102,7 @@ export const createFollowing = (context: NodeContext | ReaderContext, needs: Fol
 
   return {
     follow,
+    inTime: read === undefined ? follow : followOf(read),
     eventNames,
     offersChanges: changes !== undefined,
     onLog: async (log, writes) => {

@@ -1,4 +1,4 @@
-import type { ChainAdapter, ChainChanges, MaybePromise } from "../../types/chain-adapter.js";
+import type { ChainAdapter, MaybePromise } from "../../types/chain-adapter.js";
 import { andThen, isPromised } from "../async/maybe-promise.js";
 import { HostGivenUp, messageOf } from "../errors.js";
 import { createHostAnswers, type HostAnswers } from "./host-answers.js";
@@ -65,7 +65,7 @@ export interface HostChain extends Pick<ChainAdapter, "supports" | "snapshot" | 
   /** Resolves when it has started, or is given up. */
   start(): Promise<void>;
   /** The same for requests, which wait no longer than `hostTimeout` for each answer. @throws PorticoError HOST_SILENT */
-  readonly inTime: Pick<ChainAdapter, "supports" | "snapshot" | "snapshotAt">;
+  readonly inTime: Pick<ChainAdapter, "supports" | "snapshot" | "snapshotAt" | "changes">;
   /** Resolves when it has stopped, or has taken too long. */
   stop(): Promise<void>;
   closing: HostAnswers["closing"];
@@ -93,24 +93,21 @@ const createOpened = (ask: HostAnswers["ask"], failed: (error: unknown) => void)
 };
 
 const statesOf = (chain: ChainAdapter, opened: ReturnType<typeof createOpened>): HostChain["inTime"] => {
-  const { supports, snapshotAt } = chain;
+  const { supports, snapshotAt, changes } = chain;
   return {
     ...(supports === undefined ? {} : { supports }),
     snapshot: (bounds) => opened(() => chain.snapshot(bounds)),
     ...(snapshotAt === undefined ? {} : { snapshotAt: (height, bounds) => opened(() => snapshotAt.call(chain, height, bounds)) }),
+    ...(changes === undefined ? {} : { changes: { view: () => opened(() => changes.view()), watch: (changed) => changes.watch(changed) } }),
   };
 };
 
 export const guardHostChain = (chain: ChainAdapter, { logger, clock, options }: Pick<Shared, "logger" | "clock" | "options">): HostChain => {
   const answers = createHostAnswers({ ...options, logger });
   const failed = createTold({ logger, clock });
-  const opened = createOpened(answers.ask, failed);
-  const { changes } = chain;
-  const guardedChanges: ChainChanges | undefined = changes && { view: () => opened(() => changes.view()), watch: (changed) => changes.watch(changed) };
   return {
-    ...statesOf(chain, opened),
+    ...statesOf(chain, createOpened(answers.ask, failed)),
     inTime: statesOf(chain, createOpened(answers.askInTime, failed)),
-    ...(guardedChanges === undefined ? {} : { changes: guardedChanges }),
     ...createHostLife(chain, answers),
   };
 };

@@ -118,8 +118,9 @@ const createOperating = (context: NodeContext | ReaderContext, { chain, problems
 type Operating = ReturnType<typeof createOperating>;
 
 /** Following as requests wait for it. */
-const createAskedFollow = ({ following: { follow }, hosts, replica, options }: Node, late: Late): AskedFollow => {
-  if (hosts !== undefined) return followInTime(follow, { timeout: options.hostTimeout, stopping: () => late.stopping.signal });
+const createAskedFollow = ({ following, hosts, replica }: Node): AskedFollow => {
+  if (hosts !== undefined) return followInTime(following);
+  const { follow } = following;
   const asked = replica?.patience.patient(follow) ?? follow;
   return { follow: asked, feed: asked };
 };
@@ -129,7 +130,7 @@ const createServices = (context: NodeContext | ReaderContext, node: Node, late: 
   const { options, chain, logger, clock, states, following } = node;
   return {
     lake: createLake<ApiState>(context, { options, chain, finalHeight: states.finalHeight, logger, clock }),
-    live: createLive<ApiState>({ ...following, ...createAskedFollow(node, late) }, { node: node.replica?.url, isStopping: () => late.phase() === "stopping", clock }),
+    live: createLive<ApiState>({ ...following, ...createAskedFollow(node) }, { node: node.replica?.url, isStopping: () => late.phase() === "stopping", clock }),
   };
 };
 

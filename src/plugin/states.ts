@@ -70,10 +70,11 @@ const createSilence = (problem: Problem | undefined, hostTimeout: number) => {
 
   /** Of a chain that is known to be silent, nothing is expected: what it answers all the same ends the problem. */
   const within = async <T>(reading: Promise<T | undefined>): Promise<T | undefined> => {
-    const before = answers.health;
+    const [before, wasKnown] = [answers.health, isKnown()];
     let timer: NodeJS.Timeout | undefined;
     const over = new Promise<undefined>((resolve) => {
-      timer = setTimeout(() => resolve(isKnown() ? undefined : missing("health", before)), isKnown() ? Math.min(hostTimeout, probePatience) : hostTimeout);
+      // It may have answered meanwhile, and has not had its time since.
+      timer = setTimeout(() => resolve(wasKnown || isKnown() ? undefined : missing("health", before)), wasKnown ? Math.min(hostTimeout, probePatience) : hostTimeout);
     });
     const read = reading.then(found, (error: unknown) => {
       if (isSilence(error)) return missing("health", before);
@@ -104,6 +105,7 @@ const createOpening = (chain: ReadChain, bounds: SnapshotBounds, { silence, tell
   const unreadable = (error: unknown): undefined => {
     if (error instanceof HostGivenUp) return;
     if (isSilence(error)) throw error;
+    silence.came("health");
     seen.problem = "The chain cannot be read.";
     tell(error);
   };
@@ -112,6 +114,8 @@ const createOpening = (chain: ReadChain, bounds: SnapshotBounds, { silence, tell
     seen.height = snapshot?.tip.height ?? 0;
     seen.problem = undefined;
     silence.came("state");
+    // There is nothing more for health to ask it.
+    if (snapshot === undefined) silence.came("health");
     return snapshot;
   };
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { EventEmitter } from "eventemitter3";
 import { createApiPlugin } from "../../src/index.js";
-import type { ChainAdapter, ChainSnapshot, MaybePromise } from "../../types/chain-adapter.js";
+import type { ChainAdapter, ChainSnapshot, ChangesView, MaybePromise } from "../../types/chain-adapter.js";
 import type { PorticoOptions } from "../../types/options.js";
 import type { ApiPlugin } from "../../types/plugin.js";
 import { createMemoryAdapter, type MemoryAdapter } from "../memory-adapter/adapter.js";
@@ -31,6 +31,9 @@ describe("A node whose host's own chain does not answer", () => {
   let [asked, released] = [0, 0];
   let server: Awaited<ReturnType<ApiPlugin["listen"]>>;
 
+  /** Its state at the tip. */
+  let stateNow: () => MaybePromise<ChainSnapshot | undefined>;
+
   /** Whether it answers at once, as a chain in memory does. */
   let isPrompt: boolean;
 
@@ -53,7 +56,7 @@ describe("A node whose host's own chain does not answer", () => {
       supports: { history: true },
       snapshot: () => {
         asked++;
-        return or("snapshot", () => stateAt(10));
+        return or("snapshot", stateNow);
       },
       snapshotAt: (height) => or("snapshotAt", () => stateAt(height)),
       changes: { view: () => or("view", () => memory.changes?.view()), watch: () => () => undefined },
@@ -66,6 +69,7 @@ describe("A node whose host's own chain does not answer", () => {
   beforeEach(() => {
     memory = createMemoryAdapter(chain.network);
     for (let height = 1; height <= 10; height++) memory.apply(at(height));
+    stateNow = () => stateAt(10);
     [silent, open, lines, asked, released, isPrompt] = [new Set(), [], [], 0, 0, false];
     dataDir = mkdtempSync(join(tmpdir(), "portico-silent-chain-"));
   });
@@ -149,6 +153,32 @@ describe("A node whose host's own chain does not answer", () => {
     }
   });
 
+  for (const [what, answer] of [
+    ["that it has no state", () => undefined],
+    ["that its database is away", () => Promise.reject(new Error("its database is away"))],
+  ] as const) {
+    it(`is held to answer again as soon as it says ${what}`, async () => {
+      await listen(short);
+      silent.add("block");
+      expect((await ask("/health")).body["problem"]).to.contain("the host's chain does not answer");
+      silent.clear();
+      stateNow = answer;
+      expect((await ask("/health")).body["problem"] ?? "").not.to.contain("does not answer");
+      expect(told().at(-1)).to.match(/^info the host's chain answers again/);
+    });
+  }
+
+  it("is given the whole time again as soon as it answers", async () => {
+    await listen(1_100);
+    silent.add("snapshot").add("block");
+    expect((await ask("/blockchain")).status).to.equal(503);
+    const health = ask("/health");
+    await eventually(() => (open.length === 2 ? true : undefined));
+    open.splice(0).forEach(({ answer }) => answer(stateAt(10)));
+    expect((await health).body).to.deep.equal({ status: "ok", height: 10 });
+    expect(told().map((line) => line.replace(/ after .*/, ""))).to.deep.equal(["error the host's chain does not answer: nothing came within 1.1 s", "info the host's chain answers again,"]);
+  });
+
   it("answers 503 where a state leaves a question open, which is no word on its health", async () => {
     await listen(short);
     await ask("/health");
@@ -164,6 +194,16 @@ describe("A node whose host's own chain does not answer", () => {
     await listen(short);
     silent.add("view");
     for (const path of ["/events", "/events/feed?after=9", "/changes", "/changes?follow=true"]) expect((await ask(path)).body, path).to.include({ code: "HOST_SILENT" });
+  });
+
+  it("tells the feed what comes after a cursor where each answer comes in time, however many it takes", async () => {
+    await listen(400);
+    const view = memory.changes!.view.bind(memory.changes);
+    let answers = 0;
+    const late = <T>(answer: () => T): Promise<T> => new Promise((resolve) => setTimeout(() => (answers++, resolve(answer())), 150));
+    memory.changes!.view = () => late(() => ({ ...(view() as ChangesView), idAt: (height: number) => late(() => (view() as ChangesView).idAt(height)) })) as never;
+    expect((await ask("/events/feed?after=5&limit=5")).status).to.equal(200);
+    expect(answers).to.be.above(3);
   });
 
   it("releases states that come too late, and takes no harm from failures and nonsense that do", async () => {

@@ -125,11 +125,19 @@ describe("deliveries that are committed, but not yet handed over", () => {
     // Meanwhile it could be tried several times.
     for (let times = 0; times < 5; times++) await stage.engine.dryRun({ event: "block.forged", conditions: [condition], payload: { text: "a".repeat(60_000) } });
     expect(tries).to.equal(1);
+    for (let time = 2; time <= 3; time++) {
+      stage.clock.advance(1_000);
+      await stage.engine.settled();
+    }
     fails = false;
     stage.clock.advance(1_000);
     await receiver.until(1);
     await stage.engine.settled();
     expect(numbers()).to.deep.equal([1]);
+    expect(stage.lines.filter((line) => line.includes("webhooks")).map((line) => line.replace(/, after .*/, ""))).to.deep.equal([
+      "error webhooks do not go on: the chain cannot be read for them: no room",
+      "info webhooks go on again",
+    ]);
   });
 
   it("are sent, though who is told of outcomes fails", async () => {

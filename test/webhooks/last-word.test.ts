@@ -221,6 +221,66 @@ describe("the last that a webhook is told", () => {
     }
   });
 
+  it("is kept where it had been given up, and a client asks for it again, though its webhook is disabled meanwhile", async () => {
+    await begin({ schedule: [day] });
+    const { id } = stage.engine.create({ events: blockEvents, target: receiver.url, order: "none" });
+    await apply(other, id);
+    for (const { block } of [b, next]) refused.add(`block.applied ${block.id}`);
+    for (const full of [b, next]) scripted.apply(full);
+    await eventually(() => (inState(id, "retrying") === 2 ? true : undefined));
+    stage.clock.advance(2 * day);
+    await eventually(() => (inState(id, "dead") === 2 ? true : undefined));
+    await quiet(id);
+    expect(await stage.engine.recover(id, { since: 0, until: Infinity })).to.equal(2);
+    await eventually(() => (stage.engine.deliveries(id, "retrying", page).rows.filter(({ dueAt }) => dueAt !== null && dueAt > stage.clock.now()).length === 2 ? true : undefined));
+    stage.engine.redeliver(id, 1);
+    stage.engine.patch(id, { enabled: false });
+    expect([inState(id, "dead"), inState(id, "delivered")]).to.deep.equal([2, 1]);
+    refused.clear();
+    stage.engine.patch(id, { enabled: true });
+    await quiet(id);
+    const sent = accepted.length;
+    expect(await stage.engine.recover(id, { since: 0, until: Infinity })).to.equal(2);
+    await eventually(() => (inState(id, "delivered") === 3 ? true : undefined));
+    expect(accepted.slice(sent).sort()).to.deep.equal([b, next].map(({ block }) => `block.applied ${block.id}`));
+  });
+
+  it("is not that a block is reverted of which it never heard: in strict order, what a client asked for held that up until the webhook was disabled", async () => {
+    await begin();
+    const { id } = stage.engine.create({ events: blockEvents, target: receiver.url, order: "strict" });
+    await apply(b, id);
+    refused.add(`block.applied ${b.block.id}`);
+    stage.engine.redeliver(id, 1);
+    await eventually(() => (stage.engine.delivery(id, 1).attemptCount === 2 ? true : undefined));
+    scripted.apply(next);
+    await stage.engine.settled();
+    await disableWhile(id, scripted.revert);
+    expect(accepted).to.deep.equal([`block.applied ${b.block.id}`]);
+    await apply(other, id);
+    expect(accepted.slice(1)).to.deep.equal([`block.applied ${other.block.id}`]);
+  });
+
+  it("is kept where a client asks again for what had been given up, and the attempt fails after its webhook was disabled", async () => {
+    await begin({ schedule: [day] });
+    const { id } = stage.engine.create({ events: blockEvents, target: receiver.url });
+    refused.add(`block.applied ${b.block.id}`);
+    scripted.apply(b);
+    await eventually(() => (inState(id, "retrying") === 1 ? true : undefined));
+    stage.clock.advance(2 * day);
+    await eventually(() => (inState(id, "dead") === 1 ? true : undefined));
+    const came = new Promise<() => void>((resolve) => (receiver.answer = (_request, response) => resolve(() => response.writeHead(500).end())));
+    stage.engine.redeliver(id, 1);
+    const answer = await came;
+    stage.engine.patch(id, { enabled: false });
+    answer();
+    receiver.answer = (_request, response) => void response.end();
+    // Outcomes are written in the order in which they come.
+    const after = stage.engine.create({ events: blockEvents, target: receiver.url });
+    scripted.apply(next);
+    await eventually(() => (inState(after.id, "delivered") === 1 ? true : undefined));
+    expect([inState(id, "dead"), inState(id, "retrying")]).to.deep.equal([1, 0]);
+  });
+
   for (const events of [["block.applied"], blockEvents]) {
     it(`comes, though the chain keeps a block that it has lost, and not that one's parent (${events.join(", ")})`, async () => {
       await begin();

@@ -77,7 +77,7 @@ describe("a dispatcher that has read deliveries ahead", () => {
     const { store } = stage.environment;
     const second = await request(2);
     store.transaction(() => {
-      rewind(store, store.webhook(1) ?? expect.fail(), () => false);
+      rewind({ store, time: { passed: () => 0 }, isUnderWay: () => false }, store.webhook(1) ?? expect.fail());
       store.putWebhook({ ...(store.webhook(1) ?? expect.fail()), enabled: false });
     });
     const now = performance.now.bind(performance);

@@ -95,14 +95,15 @@ const turnOf = (before: number | null, after: number | null, attempt: Attempt): 
 };
 
 /** What an outcome says about its webhook: whether it is failing, and is to be disabled. */
-export const createHealth = (rules: RecordRules, { store, register, clock, isUnderWay }: RecordNeeds) => {
+export const createHealth = (rules: RecordRules, needs: RecordNeeds) => {
+  const { store, register, clock } = needs;
   const tell = (recorded: Recorded, event: Parameters<typeof announce>[3]): void => {
     for (const id of announce(store, register, clock.now(), event)) recorded.announced.add(id);
   };
 
   const disable = (recorded: Recorded, webhook: WebhookRow, because: "gone" | "failing", failingSince: number | null): void => {
     const disabled = { ...webhook, enabled: false, disabledBecause: because };
-    rewind(store, webhook, isUnderWay);
+    rewind(needs, webhook);
     store.putWebhook(disabled);
     recorded.changed.add(webhook.id);
     recorded.warnings.push(sentenceOf(disabled, whyDisabled(disabled, failingSince)));

@@ -147,6 +147,8 @@ const createRecording = (rules: RecordRules, needs: RecordNeeds) => {
     for (const row of rows) {
       // The webhook, which this disables, finds it again once it is enabled.
       if (result.status === gone && row.onRequest !== true && !isPing && !isOwnEvent(row.event)) continue;
+      // Its webhook was disabled meanwhile: it has ended.
+      if (row.state === "dead" && !ok) continue;
       // Its block may have been reverted while the attempt was under way.
       const isLast = !ok && store.isSuperseded(row.messageId, webhookId);
       const after = afterAttempt(row, attempt, result, { now, random: chance, isLast, batch }, rules);

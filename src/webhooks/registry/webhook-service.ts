@@ -149,7 +149,7 @@ const createChanging = (needs: ServiceNeeds) => {
   const write = (before: WebhookRow, after: WebhookRow, from: string | number | undefined): void => {
     // What has moved on without a match has been looked at by the conditions as they were.
     keepPlace(after.id);
-    if (before.enabled && !after.enabled) rewind(store, before, needs.isUnderWay);
+    if (before.enabled && !after.enabled) rewind(needs, before);
     const { failingSince, failingFrom, warned, epoch = 0, ...place } = store.progress(after.id);
     // Whoever changes something else says nothing about whether it works.
     const health = before.enabled && before.target === after.target ? { failingSince, failingFrom, warned } : { failingSince: null };

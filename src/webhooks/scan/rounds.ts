@@ -12,8 +12,15 @@ export interface RoundsNeeds {
   standstill: Standstill;
 }
 
+export interface RoundsOf {
+  isRunning(): boolean;
+  round(): Promise<boolean>;
+  /** Whether work of earlier rounds is under way, which may still fail; it wakes the rounds when it has succeeded. */
+  isBusy(): boolean;
+}
+
 /** Does rounds of work, again for as long as there was some or it is woken meanwhile; after a failure, in a moment. */
-export const createRounds = ({ after, standstill }: RoundsNeeds, isRunning: () => boolean, round: () => Promise<boolean>) => {
+export const createRounds = ({ after, standstill }: RoundsNeeds, { isRunning, round, isBusy }: RoundsOf) => {
   let going: Promise<void> | undefined;
   let again = false;
   let cancelRetry: (() => void) | undefined;
@@ -35,7 +42,7 @@ export const createRounds = ({ after, standstill }: RoundsNeeds, isRunning: () =
       again = false;
       const before = failures;
       if (await round()) again = true;
-      if (failures === before) standstill.succeeded(what);
+      if (failures === before && !isBusy()) standstill.succeeded(what);
     }
   };
 

@@ -102,11 +102,11 @@ const createTake = (needs: ScannerNeeds, places: Places, life: Life) => {
         throw error;
       });
     })()
-      .then(life.wake, life.failed)
       .finally(() => {
         places.busy(seat, id, false);
         alone.delete(work);
-      });
+      })
+      .then(life.wake, life.failed);
     alone.add(work);
   };
 
@@ -191,7 +191,7 @@ export const createScanner = (needs: ScannerNeeds): Scanner => {
   let state: "idle" | "running" | "stopped" = "idle";
   let unwatch: (() => void) | undefined;
   const isRunning = (): boolean => state === "running";
-  const rounds = createRounds(needs, isRunning, () => round());
+  const rounds = createRounds(needs, { isRunning, round: () => round(), isBusy: () => alone.size > 0 });
   const { wake } = rounds;
   const life: Life = { isRunning, failed: rounds.failed, wake };
   const { take, alone } = createTake(needs, places, life);
