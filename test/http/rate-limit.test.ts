@@ -97,7 +97,11 @@ describe("the rate limit", () => {
     const plugin = createApiPlugin({ network: chain.network, events: new EventEmitter(), chain: memory, logger: silentLogger, options: { rateLimit: { perMinute: 1, exempt: [] }, webhooks: false, staleAfter: false } });
     const { port } = (await plugin.listen(0)).address() as AddressInfo;
     try {
-      const statusOf = async (path: string): Promise<number> => (await ask(port, path)).status;
+      const statusOf = async (path: string): Promise<number> => {
+        const { status, headers } = await ask(port, path);
+        expect(headers["retry-after"] === undefined, path).to.equal(status === 200);
+        return status;
+      };
       expect(await statusOf("/api/blockchain")).to.equal(200);
       expect(await statusOf("/api/blockchain")).to.equal(429);
       for (const path of ["/api/health/live", "/api/health/ready", "/api/v2/health/live"]) expect(await statusOf(path), path).to.equal(200);

@@ -48,11 +48,11 @@ export const createChecks = <State extends Scope>({ rateLimit, cache, versionHea
     limit: (context) => {
       if (isStopping() && !isProbe(context)) throw new PorticoError("NOT_READY", "The node is stopping.");
       return andThen(rateLimit.count(context.transport.request), (allowance) => {
-        if (allowance === undefined) return;
+        // An orchestrator may come from the address of clients, and would restart a node that refuses it.
+        if (allowance === undefined || (!allowance.granted && isProbe(context))) return;
         context.allowance = allowance;
         context.addHeaders(allowance.headers);
-        // An orchestrator may come from the address of clients, and would restart a node that refuses it.
-        if (!allowance.granted && !isProbe(context)) throw new PorticoError("RATE_LIMITED");
+        if (!allowance.granted) throw new PorticoError("RATE_LIMITED");
       });
     },
 
