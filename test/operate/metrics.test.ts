@@ -241,6 +241,33 @@ describe("the metrics", () => {
     expect([count('route="(none)",method="other",status="400"'), count('route="(none)",method="other",status="431"'), count('route="/blocks/search",method="POST",status="400"')]).to.deep.equal([2, 1, 1]);
   });
 
+  it("and the access log have one line, of the one reply, for a request whose body turns out to be none, also after the reply", async () => {
+    const entries: AccessLogEntry[] = [];
+    const url = await listening(create({ blocks: blocksUpTo(9), accessLog: (entry) => void entries.push(entry) }));
+    const port = Number(new URL(url).port);
+    const chunked = "HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n";
+    const heads = ["GET /api/blocks/last ", "GET /api/blocks/last ", "GET /api/nowhere ", "POST /api/nowhere "];
+    const answers: string[] = [];
+    // What needs no body may be under way by then, or be answered at once.
+    for (const head of heads) answers.push(await sendRaw(port, `${head}${chunked}no length\r\n`));
+    for (const rest of ["no length\r\n", ""]) {
+      const client = connect(port, "127.0.0.1");
+      let text = "";
+      client.setEncoding("utf8").on("data", (chunk: string) => (text += chunk)).write(`POST /api/nowhere ${chunked}1\r\na\r\n`);
+      await until(() => Promise.resolve(text === "" ? undefined : true));
+      client.end(rest);
+      await once(client, "close");
+      answers.push(text);
+    }
+    await until(() => Promise.resolve(entries.length >= answers.length ? true : undefined));
+    expect(answers.map((text) => text.split("HTTP/1.1 ").length - 1)).to.deep.equal(answers.map(() => 1));
+    expect(entries.map(({ requestId, status, bytes }) => ({ requestId, status, bytes }))).to.deep.equal(
+      answers.map(parseRaw).map(({ status, head, body }) => ({ requestId: /^X-Request-Id: (.*)$/im.exec(head)?.[1], status, bytes: body.length })),
+    );
+    expect(entries.map(({ method }) => method)).to.deep.equal([...heads.map((head) => head.split(" ")[0]), "POST", "POST"]);
+    expect(entries.slice(-2).map(({ status }) => status)).to.deep.equal([404, 404]);
+  });
+
   it("and the access log say of a client that left in the middle of its body that it left, and got nothing", async () => {
     const entries: AccessLogEntry[] = [];
     const plugin = create({ blocks: blocksUpTo(9), accessLog: (entry) => void entries.push(entry) });

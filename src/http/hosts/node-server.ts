@@ -45,6 +45,12 @@ const textOf = ({ status, headers, json }: ReturnType<typeof refusal>): string =
 /** Responses after which a request is going to be refused: what else is wrong with the connection meanwhile says nothing new. */
 const refusedAfter = new WeakSet<ServerResponse>();
 
+/** Whether a connection is still sending the body of a request that has its reply. Node.js has no public name for the request that it reads. */
+const isAnswered = (socket: Socket, earlier: ServerResponse | undefined): boolean => {
+  const { parser } = socket as { parser?: { incoming?: IncomingMessage | null } | null };
+  return parser?.incoming?.complete === false && (earlier === undefined || earlier.writableEnded);
+};
+
 /** What is refused: there may be no request yet. */
 interface Refused {
   request?: IncomingMessage;
@@ -61,6 +67,11 @@ const refuse = (error: NodeJS.ErrnoException, socket: Socket, about: Refused): v
     return;
   }
   const earlier = underWay(socket);
+  if (isAnswered(socket, earlier)) {
+    // One more reply would be taken for that to the next request.
+    socket.end();
+    return;
+  }
   // Where that is the answer to a request that breaks off, there will be none.
   if (earlier?.req.complete === true) {
     // What was asked before on the connection is answered first.
