@@ -219,7 +219,7 @@ describe("the metrics", () => {
       "HEAD /api/blocks HTTP/1.1\r\nHost: h\r\nExpect: a miracle\r\nConnection: close\r\n\r\n",
       "CONNECT a.example:443 HTTP/1.1\r\nHost: a.example:443\r\n\r\n",
       // The request that it breaks off has its route, and one line.
-      `${search}Transfer-Encoding: chunked\r\n\r\nno length\r\n`,
+      `${search}Transfer-Encoding: chunked\r\nX-Request-Id: yours\r\n\r\nno length\r\n`,
     ]) answers.push(parseRaw(await sendRaw(Number(new URL(url).port), request)));
     await until(() => Promise.resolve(entries.length >= answers.length ? true : undefined));
     expect(entries.map(({ requestId, method, route, status, bytes, client }) => ({ requestId, method, route, status, bytes, client }))).to.deep.equal(
@@ -233,7 +233,7 @@ describe("the metrics", () => {
       })),
     );
     expect(entries.map(({ status }) => status)).to.deep.equal([400, 431, 417, 417, 400, 400]);
-    expect([entries[2]?.requestId, entries[3]?.bytes]).to.deep.equal(["mine", 0]);
+    expect([entries[2]?.requestId, entries[3]?.bytes, entries[5]?.requestId]).to.deep.equal(["mine", 0, "yours"]);
     expect(errors).to.deep.equal(["a request could not be logged: the disk is full"]);
     const text = await scrape(url);
     const count = (labels: string): number | undefined => value(text, `portico_http_request_duration_seconds_count{${labels}}`);

@@ -54,7 +54,7 @@ const isAnswered = (socket: Socket, earlier: ServerResponse | undefined): boolea
 /** What is refused: there may be no request yet. */
 interface Refused {
   request?: IncomingMessage;
-  nextId(): string;
+  requestId: RequestId;
   refused: ((replied: Replied) => void) | undefined;
 }
 
@@ -79,7 +79,7 @@ const refuse = (error: NodeJS.ErrnoException, socket: Socket, about: Refused): v
     refusedAfter.add(earlier);
     return;
   }
-  const id = about.nextId();
+  const id = about.requestId((about.request ?? earlier?.req)?.headers ?? {});
   const made = refusal(codeOf[error.code ?? ""] ?? "BAD_REQUEST", id);
   socket.end(textOf(made));
   const told = { id, status: made.status, bytes: made.bytes };
@@ -102,7 +102,7 @@ export const createJsonServer = (listener: (request: IncomingMessage, response: 
   server.setTimeout(idleTimeout);
   // A client that sends no more still waits for replies: Node.js would drop those that are not ready by then. It has no public name for this.
   (server as { httpAllowHalfOpen?: boolean }).httpAllowHalfOpen = true;
-  server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => refuse(error, socket, { nextId: () => requestId({}), refused }));
+  server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => refuse(error, socket, { requestId, refused }));
   // `Expect` names anything but `100-continue`.
   server.on("checkExpectation", (request, response) => {
     const id = requestId(request.headers);
@@ -114,7 +114,7 @@ export const createJsonServer = (listener: (request: IncomingMessage, response: 
     // Node.js has let go of it: neither the time limits nor the end of the server would close it.
     const close = (): void => void socket.destroy();
     socket.on("error", close).on("timeout", close).on("finish", close).resume();
-    refuse(new Error("this is no proxy"), socket, { request, nextId: () => requestId(request.headers), refused });
+    refuse(new Error("this is no proxy"), socket, { request, requestId, refused });
   });
   return server;
 };
