@@ -146,6 +146,20 @@ describe("the metrics", () => {
     expect(growing.length).to.be.below(all.length);
   });
 
+  it("are added exactly, in whatever order processes are: each is a whole number of small parts", async () => {
+    const plugin = create({ blocks: blocksUpTo(5) });
+    const url = await listening(plugin);
+    for (let index = 0; index < 5; index++) await fetch(`${url}/blocks/last`);
+    interface Told {
+      values?: { value: number }[];
+      requests?: { sum: number }[];
+    }
+    const told = (await plugin.metrics("growing")) as readonly Told[];
+    const figures = told.flatMap(({ values = [], requests = [] }) => [...values.map(({ value }) => value), ...requests.map(({ sum }) => sum)]);
+    expect(figures.filter((figure) => !Number.isInteger(figure * 2 ** 20))).to.deep.equal([]);
+    expect(figures.filter((figure) => !Number.isInteger(figure)).length).to.be.above(3);
+  });
+
   it("tell the hook for other processes what the reply has of this one", async () => {
     let told: ProcessMetrics = [];
     const url = await listening(create({ blocks: blocksUpTo(5), otherMetrics: (own) => ((told = own), []) }));
