@@ -112,7 +112,7 @@ export interface AccessLogEntry {
   method: string;
   /** The route's pattern, such as `/wallets/{id}`; `(none)` where none was found. */
   route: string;
-  /** 499, and no bytes, where the client left before the reply. */
+  /** 499, and no bytes, where the connection was lost before the reply, or ended within the body: a client that has ended its side may still read. */
   status: number;
   /** Milliseconds from its arrival until the reply was handed to the connection; of a stream, until it had ended. */
   ms: number;

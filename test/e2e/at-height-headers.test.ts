@@ -52,11 +52,13 @@ describe("a reply at a height", function () {
   });
 
   it("is asked for again, by its ETag, where it has the host's own parts", async () => {
-    for (const at of [1, 60, top - finality, top]) {
-      const { status, headers } = await node.get(`/node/configuration?at=${at}`);
-      expect([status, headers["cache-control"], headers["x-block-height"]]).to.deep.equal([200, "no-cache", String(at)]);
-      const again = await node.get(`/node/configuration?at=${at}`, { headers: { "if-none-match": String(headers.etag) } });
-      expect([again.status, again.headers["cache-control"]]).to.deep.equal([304, "no-cache"]);
+    for (const path of ["/node/configuration", "/transactions/types"]) {
+      for (const at of [1, 60, top - finality, top]) {
+        const { status, headers } = await node.get(`${path}?at=${at}`);
+        expect([path, status, headers["cache-control"], headers["x-block-height"]]).to.deep.equal([path, 200, "no-cache", String(at)]);
+        const again = await node.get(`${path}?at=${at}`, { headers: { "if-none-match": String(headers.etag) } });
+        expect([path, again.status, again.headers["cache-control"]]).to.deep.equal([path, 304, "no-cache"]);
+      }
     }
   });
 

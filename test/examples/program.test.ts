@@ -159,6 +159,7 @@ describe("the example host as a program", function () {
         [join(dataDir("data"), "backups", "monday"), within(join(dataDir("data"), "backups", "monday"))],
         [join(dataDir("link"), "backup"), within(join(dataDir("link"), "backup"))],
         [dataDir("file"), `--backup ${dataDir("file")} is not a folder.`],
+        [join(dataDir("file"), "x"), `${dataDir("data")} could not be copied to ${join(dataDir("file"), "x")}: ENOTDIR: not a directory, stat '${join(dataDir("file"), "x")}'.`],
       ] as const) {
         if (target === "/proc/x" && process.platform !== "linux") continue;
         const copying = run(["--data-dir", dataDir("data"), "--backup", target, "--log-format", "pretty"]);

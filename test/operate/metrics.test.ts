@@ -146,6 +146,20 @@ describe("the metrics", () => {
     expect(growing.length).to.be.below(all.length);
   });
 
+  it("are added exactly, in whatever order processes are: each is a whole number of small parts", async () => {
+    const plugin = create({ blocks: blocksUpTo(5) });
+    const url = await listening(plugin);
+    for (let index = 0; index < 5; index++) await fetch(`${url}/blocks/last`);
+    interface Told {
+      values?: { value: number }[];
+      requests?: { sum: number }[];
+    }
+    const told = (await plugin.metrics("growing")) as readonly Told[];
+    const figures = told.flatMap(({ values = [], requests = [] }) => [...values.map(({ value }) => value), ...requests.map(({ sum }) => sum)]);
+    expect(figures.filter((figure) => !Number.isInteger(figure * 2 ** 20))).to.deep.equal([]);
+    expect(figures.filter((figure) => !Number.isInteger(figure)).length).to.be.above(3);
+  });
+
   it("tell the hook for other processes what the reply has of this one", async () => {
     let told: ProcessMetrics = [];
     const url = await listening(create({ blocks: blocksUpTo(5), otherMetrics: (own) => ((told = own), []) }));
@@ -219,7 +233,7 @@ describe("the metrics", () => {
       "HEAD /api/blocks HTTP/1.1\r\nHost: h\r\nExpect: a miracle\r\nConnection: close\r\n\r\n",
       "CONNECT a.example:443 HTTP/1.1\r\nHost: a.example:443\r\n\r\n",
       // The request that it breaks off has its route, and one line.
-      `${search}Transfer-Encoding: chunked\r\n\r\nno length\r\n`,
+      `${search}Transfer-Encoding: chunked\r\nX-Request-Id: yours\r\n\r\nno length\r\n`,
     ]) answers.push(parseRaw(await sendRaw(Number(new URL(url).port), request)));
     await until(() => Promise.resolve(entries.length >= answers.length ? true : undefined));
     expect(entries.map(({ requestId, method, route, status, bytes, client }) => ({ requestId, method, route, status, bytes, client }))).to.deep.equal(
@@ -233,12 +247,39 @@ describe("the metrics", () => {
       })),
     );
     expect(entries.map(({ status }) => status)).to.deep.equal([400, 431, 417, 417, 400, 400]);
-    expect([entries[2]?.requestId, entries[3]?.bytes]).to.deep.equal(["mine", 0]);
+    expect([entries[2]?.requestId, entries[3]?.bytes, entries[5]?.requestId]).to.deep.equal(["mine", 0, "yours"]);
     expect(errors).to.deep.equal(["a request could not be logged: the disk is full"]);
     const text = await scrape(url);
     const count = (labels: string): number | undefined => value(text, `portico_http_request_duration_seconds_count{${labels}}`);
     expect(["other", "POST", "HEAD"].map((method) => count(`route="(none)",method="${method}",status="417"`))).to.deep.equal([undefined, 1, 1]);
     expect([count('route="(none)",method="other",status="400"'), count('route="(none)",method="other",status="431"'), count('route="/blocks/search",method="POST",status="400"')]).to.deep.equal([2, 1, 1]);
+  });
+
+  it("and the access log have one line, of the one reply, for a request whose body turns out to be none, also after the reply", async () => {
+    const entries: AccessLogEntry[] = [];
+    const url = await listening(create({ blocks: blocksUpTo(9), accessLog: (entry) => void entries.push(entry) }));
+    const port = Number(new URL(url).port);
+    const chunked = "HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n";
+    const heads = ["GET /api/blocks/last ", "GET /api/blocks/last ", "GET /api/nowhere ", "POST /api/nowhere "];
+    const answers: string[] = [];
+    // What needs no body may be under way by then, or be answered at once.
+    for (const head of heads) answers.push(await sendRaw(port, `${head}${chunked}no length\r\n`));
+    for (const rest of ["no length\r\n", ""]) {
+      const client = connect(port, "127.0.0.1");
+      let text = "";
+      client.setEncoding("utf8").on("data", (chunk: string) => (text += chunk)).write(`POST /api/nowhere ${chunked}1\r\na\r\n`);
+      await until(() => Promise.resolve(text === "" ? undefined : true));
+      client.end(rest);
+      await once(client, "close");
+      answers.push(text);
+    }
+    await until(() => Promise.resolve(entries.length >= answers.length ? true : undefined));
+    expect(answers.map((text) => text.split("HTTP/1.1 ").length - 1)).to.deep.equal(answers.map(() => 1));
+    expect(entries.map(({ requestId, status, bytes }) => ({ requestId, status, bytes }))).to.deep.equal(
+      answers.map(parseRaw).map(({ status, head, body }) => ({ requestId: /^X-Request-Id: (.*)$/im.exec(head)?.[1], status, bytes: body.length })),
+    );
+    expect(entries.map(({ method }) => method)).to.deep.equal([...heads.map((head) => head.split(" ")[0]), "POST", "POST"]);
+    expect(entries.slice(-2).map(({ status }) => status)).to.deep.equal([404, 404]);
   });
 
   it("and the access log say of a client that left in the middle of its body that it left, and got nothing", async () => {

@@ -51,8 +51,8 @@ export const backUp = async (dataDir: string, target: string, logger: Pick<Logge
   prepare(dataDir, target);
   const draft = join(target, draftName);
   try {
-    rmSync(draft, { recursive: true, force: true });
     makeFolder(target, 0o700);
+    rmSync(draft, { recursive: true, force: true });
     mkdirSync(draft, { mode: 0o700 });
     const files = filesIn(dataDir);
     const copied = [...files.filter((name) => name.endsWith(".mdb")), ...files.filter((name) => !name.endsWith(".mdb"))];
@@ -67,7 +67,8 @@ export const backUp = async (dataDir: string, target: string, logger: Pick<Logge
     rmSync(draft, { recursive: true });
     logger.info(`${target} is a copy of ${dataDir}: ${copied.join(", ")}. Start from it by --data-dir ${target}.`);
   } catch (error) {
-    rmSync(draft, { recursive: true, force: true });
+    // Not by `force`, which does not pass over one below a file.
+    if (existsSync(draft)) rmSync(draft, { recursive: true });
     throw error instanceof HostError ? error : new HostError(`${dataDir} could not be copied to ${target}: ${messageOf(error)}.`, { cause: error });
   }
 };

@@ -103,6 +103,7 @@ export const transactionRoutes: Route<ApiState>[] = [
     method: "GET",
     path: "/transactions/types",
     atHeight: true,
+    hasHostParts: true,
     summary: "Lists the transaction types with their numbers.",
     stateless: true,
     cache: "tip",

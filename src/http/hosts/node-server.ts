@@ -45,10 +45,16 @@ const textOf = ({ status, headers, json }: ReturnType<typeof refusal>): string =
 /** Responses after which a request is going to be refused: what else is wrong with the connection meanwhile says nothing new. */
 const refusedAfter = new WeakSet<ServerResponse>();
 
+/** Whether a connection is still sending the body of a request that has its reply. Node.js has no public name for the request that it reads. */
+const isAnswered = (socket: Socket, earlier: ServerResponse | undefined): boolean => {
+  const { parser } = socket as { parser?: { incoming?: IncomingMessage | null } | null };
+  return parser?.incoming?.complete === false && (earlier === undefined || earlier.writableEnded);
+};
+
 /** What is refused: there may be no request yet. */
 interface Refused {
   request?: IncomingMessage;
-  nextId(): string;
+  requestId: RequestId;
   refused: ((replied: Replied) => void) | undefined;
 }
 
@@ -61,6 +67,11 @@ const refuse = (error: NodeJS.ErrnoException, socket: Socket, about: Refused): v
     return;
   }
   const earlier = underWay(socket);
+  if (isAnswered(socket, earlier)) {
+    // One more reply would be taken for that to the next request.
+    socket.end();
+    return;
+  }
   // Where that is the answer to a request that breaks off, there will be none.
   if (earlier?.req.complete === true) {
     // What was asked before on the connection is answered first.
@@ -68,7 +79,7 @@ const refuse = (error: NodeJS.ErrnoException, socket: Socket, about: Refused): v
     refusedAfter.add(earlier);
     return;
   }
-  const id = about.nextId();
+  const id = about.requestId((about.request ?? earlier?.req)?.headers ?? {});
   const made = refusal(codeOf[error.code ?? ""] ?? "BAD_REQUEST", id);
   socket.end(textOf(made));
   const told = { id, status: made.status, bytes: made.bytes };
@@ -91,7 +102,7 @@ export const createJsonServer = (listener: (request: IncomingMessage, response: 
   server.setTimeout(idleTimeout);
   // A client that sends no more still waits for replies: Node.js would drop those that are not ready by then. It has no public name for this.
   (server as { httpAllowHalfOpen?: boolean }).httpAllowHalfOpen = true;
-  server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => refuse(error, socket, { nextId: () => requestId({}), refused }));
+  server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => refuse(error, socket, { requestId, refused }));
   // `Expect` names anything but `100-continue`.
   server.on("checkExpectation", (request, response) => {
     const id = requestId(request.headers);
@@ -103,7 +114,7 @@ export const createJsonServer = (listener: (request: IncomingMessage, response: 
     // Node.js has let go of it: neither the time limits nor the end of the server would close it.
     const close = (): void => void socket.destroy();
     socket.on("error", close).on("timeout", close).on("finish", close).resume();
-    refuse(new Error("this is no proxy"), socket, { request, nextId: () => requestId(request.headers), refused });
+    refuse(new Error("this is no proxy"), socket, { request, requestId, refused });
   });
   return server;
 };

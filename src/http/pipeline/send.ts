@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import type { MaybePromise } from "../../../types/chain-adapter.js";
 import { andThen, isPromised } from "../../async/maybe-promise.js";
 import { PorticoError } from "../../errors.js";
@@ -34,6 +35,9 @@ const lastReply: HeaderPairs = ["Connection", "close"];
 const variantOf = (reply: Reply, encoding: Encoding | undefined): MaybePromise<Variant> =>
   encoding === undefined || reply.encoded === undefined ? reply.plain : (reply.ready?.(encoding) ?? reply.encoded(encoding));
 
+/** Whether a reply reaches nobody: the client has left, or was refused what it was still sending, after which nothing is written any more. */
+const isLost = (response: ServerResponse): boolean => isClosed(response) || response.socket?.writableEnded === true;
+
 /** Hands status, headers and body to the transport. */
 const createDispatch = <State extends Scope>({ defaultHeaders, headersOf, streams, maxStreams, release, isStopping, answered }: SendNeeds<State>) => {
   /** The body of a stream, which is not begun if nobody would see it. */
@@ -64,7 +68,7 @@ const createDispatch = <State extends Scope>({ defaultHeaders, headersOf, stream
     headers.push(...ownHeaders, "X-Request-Id", id);
     if (isStopping()) headers.push(...lastReply);
     const status = isHad ? 304 : reply.status;
-    const isGone = isClosed(transport.response);
+    const isGone = isLost(transport.response);
     context.status = isGone ? clientLeft : status;
     if (reply.stream === undefined) {
       const bytes = isHad || reply.status === 204 ? undefined : variant.bytes;

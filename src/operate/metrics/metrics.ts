@@ -3,7 +3,7 @@ import type { MaybePromise } from "../../../types/chain-adapter.js";
 import type { ProcessMetrics, WhichMetrics } from "../../../types/node-context.js";
 import type { Replied } from "../../http/pipeline/replied.js";
 import { runSliced } from "../../async/time-slicing.js";
-import { isDurations, isGrowing, type RequestDurations } from "./process-metrics.js";
+import { addableMetric, isDurations, isGrowing, type RequestDurations } from "./process-metrics.js";
 import { createRequestDurations, durationsText } from "./request-durations.js";
 
 export interface WebhookFigures {
@@ -151,7 +151,7 @@ export const createMetrics = (observed: Observed): Metrics => {
     const requests: RequestDurations = { requests: await runSliced(durations.values(), "cooperative") };
     // Gauges are not even read: prom-client tells the event loop's delays since it was asked for them last.
     const told = which === "growing" ? await Promise.all(registry.getMetricsAsArray().filter(isGrowing).map((metric) => (metric as unknown as Metric).get())) : await registry.getMetricsAsJSON();
-    return [...told, requests];
+    return [...told.map(addableMetric), requests];
   };
   let reading: Promise<unknown> = Promise.resolve();
   /** One reading after another: of two that overlap, the later could have less. */

@@ -1,5 +1,6 @@
 import { atOnce, type Sliced } from "../../async/time-slicing.js";
 import type { Route } from "../../http/route.js";
+import { addable } from "./addable.js";
 
 /** Upper bounds of the buckets, in seconds: a reply from memory takes 20 µs, one that looks at many rows a second. */
 export const durationBounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
@@ -59,7 +60,7 @@ export const createRequestDurations = () => {
     const found: Durations[] = [];
     for (const byStatus of byRoute.values()) {
       for (const byMethod of byStatus.values()) {
-        for (const durations of byMethod.values()) found.push({ ...durations, counts: [...durations.counts] });
+        for (const durations of byMethod.values()) found.push({ ...durations, counts: [...durations.counts], sum: addable(durations.sum) });
         yield;
       }
     }
