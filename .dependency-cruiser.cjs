@@ -42,6 +42,9 @@ module.exports = {
     never("http-openapi", "^src/http/openapi/", "^src/http/(cache|pipeline|fast|hosts|edge\\.)"),
     never("http-docs", "^src/http/docs/", "^src/http/(cache|pipeline|fast|hosts|openapi|edge\\.)"),
     never("only-hosts-know-koa", "^src/http/(?!hosts/|edge\\.ts|input/body\\.ts|routing/router\\.ts)", "node_modules/(koa|@koa|koa-bodyparser)/"),
+    // The rooms of what reads for webhooks: record ← places ← the scanner.
+    never("webhooks-record", "^src/webhooks/scan/record/", "^src/webhooks/scan/(?!record/)"),
+    never("webhooks-places", "^src/webhooks/scan/places/", "^src/webhooks/scan/[^/]+\\.ts$"),
     never("webhooks-are-handed-what-they-need", "^src/webhooks", "^src/(http|api|store|conformance|plugin)"),
     never("lake-is-handed-what-it-needs", "^src/lake", "^src/(store|api|webhooks|conformance|plugin)|^src/http/(?!route\\.ts)"),
     never("replica-is-handed-what-it-needs", "^src/replica/", "^src/(store|api|http|live|webhooks|conformance|plugin|restore)"),

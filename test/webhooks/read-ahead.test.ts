@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
 import type { WebhookStore } from "../../types/webhook-store.js";
 import type { DeliveryDispatch } from "../../types/webhooks.js";
-import { rewind } from "../../src/webhooks/scan/rewind.js";
+import { rewind } from "../../src/webhooks/scan/places/rewind.js";
 import { createReceiver, type Receiver } from "./receiver.js";
 import { createStage, eventually, type Stage } from "./stage.js";
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Follow, Group } from "../../src/follow/index.js";
 import { read } from "../../src/webhooks/scan/read.js";
-import type { Seat } from "../../src/webhooks/scan/seat.js";
+import type { Seat } from "../../src/webhooks/scan/places/seat.js";
 
 type Kind = "applied" | "reverted";
 

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { sharesOf } from "../../src/webhooks/scan/plan.js";
+import { sharesOf } from "../../src/webhooks/scan/record/plan.js";
 import type { WebhookRow } from "../../types/webhook-store.js";
 import { webhookRow } from "./webhook-row.js";
 

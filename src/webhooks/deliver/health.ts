@@ -7,7 +7,7 @@ import type { OnOutcome } from "../send/http-sender.js";
 import type { Timekeeper } from "../timekeeper.js";
 import { nextHealth, type Now, type RetryRules } from "./outcome.js";
 import { keyOf } from "./request.js";
-import { rewind } from "../scan/rewind.js";
+import { rewind } from "../scan/places/rewind.js";
 
 /** An event about webhooks themselves. */
 export interface OwnEvent {

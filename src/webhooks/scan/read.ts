@@ -1,8 +1,8 @@
 import type { Place } from "../../../types/webhook-store.js";
 import { cursorText, type Follow, type Group } from "../../follow/index.js";
-import { beforeReversal } from "./place.js";
-import type { Seat } from "./seat.js";
-import { isReverted } from "./told.js";
+import { beforeReversal } from "./places/place.js";
+import type { Seat } from "./places/seat.js";
+import { isReverted } from "./places/told.js";
 
 /** What comes next for the webhooks of a seat. */
 export interface Reading {

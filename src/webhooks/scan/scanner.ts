@@ -7,15 +7,15 @@ import type { Standstill } from "../log-failure.js";
 import type { Register } from "../registry/register.js";
 import type { After } from "../timekeeper.js";
 import { createObserve } from "./observe.js";
-import { blockAt, samePlace, wholeHeight } from "./place.js";
-import { placeAfter, type Plan, planFirst, type PlannedEvent } from "./plan.js";
-import { createPlaces, type Places } from "./places.js";
+import { blockAt, samePlace, wholeHeight } from "./places/place.js";
+import { placeAfter, type Plan, planFirst, type PlannedEvent } from "./record/plan.js";
+import { createPlaces, type Places } from "./places/places.js";
 import type { RecentEvents } from "../registry/dry-run.js";
 import { read } from "./read.js";
-import type { Recorder } from "./recorder.js";
+import type { Recorder } from "./record/recorder.js";
 import { createRounds } from "./rounds.js";
-import type { Seat } from "./seat.js";
-import { findLost, isReverted, lostGroup } from "./told.js";
+import type { Seat } from "./places/seat.js";
+import { findLost, isReverted, lostGroup } from "./places/told.js";
 
 export interface ScannerNeeds {
   store: WebhookStore;

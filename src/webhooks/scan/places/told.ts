@@ -1,7 +1,7 @@
-import type { Place, WebhookStore } from "../../../types/webhook-store.js";
-import type { Logger } from "../../../types/node-context.js";
-import { PorticoError } from "../../errors.js";
-import { cursorText, type Follow, type Group } from "../../follow/index.js";
+import type { Place, WebhookStore } from "../../../../types/webhook-store.js";
+import type { Logger } from "../../../../types/node-context.js";
+import { PorticoError } from "../../../errors.js";
+import { cursorText, type Follow, type Group } from "../../../follow/index.js";
 import { beforeReversal, blockAt, cursorOf, distinctTold, heightOf, movedFrom, onChain, reversedAt, samePlace, wholeHeight } from "./place.js";
 import type { Reader, Readers } from "./readers.js";
 import type { Seat } from "./seat.js";

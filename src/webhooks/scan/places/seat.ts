@@ -1,5 +1,5 @@
-import type { Place } from "../../../types/webhook-store.js";
-import type { ReadOptions } from "../../follow/index.js";
+import type { Place } from "../../../../types/webhook-store.js";
+import type { ReadOptions } from "../../../follow/index.js";
 import type { Role } from "./readers.js";
 
 /** Webhooks at one place, which are read for together. */

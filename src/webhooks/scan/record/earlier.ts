@@ -1,7 +1,7 @@
-import type { About, DeliveryRow, Recipient, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
-import { canonicalEvent, isReversal, namesEvent } from "../../follow/event-names.js";
-import { keyOf } from "../deliver/request.js";
-import type { Timekeeper } from "../timekeeper.js";
+import type { About, DeliveryRow, Recipient, WebhookRow, WebhookStore } from "../../../../types/webhook-store.js";
+import { canonicalEvent, isReversal, namesEvent } from "../../../follow/event-names.js";
+import { keyOf } from "../../deliver/request.js";
+import type { Timekeeper } from "../../timekeeper.js";
 import { takenBackBy } from "./plan.js";
 
 /** Deliveries that there are already about a block or transaction, when it is reverted, or applied again. */

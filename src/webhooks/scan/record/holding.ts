@@ -1,6 +1,6 @@
-import type { DeliveryRow, Recipient, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
-import type { FollowEvent } from "../../follow/index.js";
-import type { Timekeeper } from "../timekeeper.js";
+import type { DeliveryRow, Recipient, WebhookRow, WebhookStore } from "../../../../types/webhook-store.js";
+import type { FollowEvent } from "../../../follow/index.js";
+import type { Timekeeper } from "../../timekeeper.js";
 
 /**
  * Confirmations where the host keeps the chain and offers no changes of it: its events are not held back by following, so the deliveries of

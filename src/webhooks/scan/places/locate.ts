@@ -1,10 +1,10 @@
-import type { Logger } from "../../../types/node-context.js";
-import type { Progress, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
-import { messageOf, PorticoError } from "../../errors.js";
-import { derivedEvents } from "../../follow/derive.js";
-import { namesEvent } from "../../follow/event-names.js";
-import { type Cursor, type CursorField, cursorText, type Follow, type ReadOptions } from "../../follow/index.js";
-import { isOwnEvent } from "../deliver/health.js";
+import type { Logger } from "../../../../types/node-context.js";
+import type { Progress, WebhookRow, WebhookStore } from "../../../../types/webhook-store.js";
+import { messageOf, PorticoError } from "../../../errors.js";
+import { derivedEvents } from "../../../follow/derive.js";
+import { namesEvent } from "../../../follow/event-names.js";
+import { type Cursor, type CursorField, cursorText, type Follow, type ReadOptions } from "../../../follow/index.js";
+import { isOwnEvent } from "../../deliver/health.js";
 
 export interface LocateNeeds {
   store: WebhookStore;

@@ -1,6 +1,6 @@
-import type { Place, WebhookRow } from "../../../types/webhook-store.js";
-import { messageOf, PorticoError } from "../../errors.js";
-import { cursorText, type ReadOptions } from "../../follow/index.js";
+import type { Place, WebhookRow } from "../../../../types/webhook-store.js";
+import { messageOf, PorticoError } from "../../../errors.js";
+import { cursorText, type ReadOptions } from "../../../follow/index.js";
 import { createLocateOne, isNotReady, type LocateNeeds, optionsOf } from "./locate.js";
 import { heightOf, placesText, samePlace, toldOf } from "./place.js";
 import { createReaders, nameOf, progressAfter, type Reader, type Readers, type ReadersNeeds, type Role } from "./readers.js";

@@ -1,5 +1,5 @@
-import type { Place, Progress } from "../../../types/webhook-store.js";
-import { type Cursor, cursorText, parseCursor } from "../../follow/index.js";
+import type { Place, Progress } from "../../../../types/webhook-store.js";
+import { type Cursor, cursorText, parseCursor } from "../../../follow/index.js";
 
 /** Places of readers, and how they lie to each other. */
 

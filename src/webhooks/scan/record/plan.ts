@@ -1,9 +1,9 @@
-import type { About, PartOfGroup, Place, WebhookRow } from "../../../types/webhook-store.js";
-import { runSliced, type Sliced } from "../../async/time-slicing.js";
-import { cursorText, type FollowEvent, type Group } from "../../follow/index.js";
-import { isReversal } from "../../follow/event-names.js";
-import type { Undecided } from "../conditions/matching.js";
-import type { Register } from "../registry/register.js";
+import type { About, PartOfGroup, Place, WebhookRow } from "../../../../types/webhook-store.js";
+import { runSliced, type Sliced } from "../../../async/time-slicing.js";
+import { cursorText, type FollowEvent, type Group } from "../../../follow/index.js";
+import { isReversal } from "../../../follow/event-names.js";
+import type { Undecided } from "../../conditions/matching.js";
+import type { Register } from "../../registry/register.js";
 
 /** One event of a group, and which webhooks it is for. */
 export interface PlannedEvent {

@@ -1,6 +1,6 @@
-import type { DeliveryRow, Message, Place, Progress, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
-import { isReversal } from "../../follow/event-names.js";
-import type { Timekeeper } from "../timekeeper.js";
+import type { DeliveryRow, Message, Place, Progress, WebhookRow, WebhookStore } from "../../../../types/webhook-store.js";
+import { isReversal } from "../../../follow/event-names.js";
+import type { Timekeeper } from "../../timekeeper.js";
 import { blockAt, cursorOf, distinctTold, hasLog, heightOf, toldOf } from "./place.js";
 
 /** Where a webhook that is disabled goes on once it is enabled: before what it was not told, without losing sight of what it was told beyond that. */

@@ -1,10 +1,10 @@
 import { performance } from "node:perf_hooks";
-import type { About, DeliveryRow, Message, Place, Recipient, WebhookRow } from "../../../types/webhook-store.js";
-import { cursorText, type FollowEvent } from "../../follow/index.js";
-import { canonicalEvent, isReversal } from "../../follow/event-names.js";
-import { keyOf } from "../deliver/request.js";
-import type { Register } from "../registry/register.js";
-import type { OnOutcome } from "../send/http-sender.js";
+import type { About, DeliveryRow, Message, Place, Recipient, WebhookRow } from "../../../../types/webhook-store.js";
+import { cursorText, type FollowEvent } from "../../../follow/index.js";
+import { canonicalEvent, isReversal } from "../../../follow/event-names.js";
+import { keyOf } from "../../deliver/request.js";
+import type { Register } from "../../registry/register.js";
+import type { OnOutcome } from "../../send/http-sender.js";
 import { countOpen, createEarlier, createRowsAbout, type EarlierNeeds, reversalOf, type TakenBack } from "./earlier.js";
 import type { Holding } from "./holding.js";
 import { placeAfter, placeWithin, type Plan, type PlannedEvent, sharesOf } from "./plan.js";

@@ -1,6 +1,6 @@
-import type { Place, Progress, WebhookStore } from "../../../types/webhook-store.js";
-import type { Register } from "../registry/register.js";
-import { countOpen } from "./earlier.js";
+import type { Place, Progress, WebhookStore } from "../../../../types/webhook-store.js";
+import type { Register } from "../../registry/register.js";
+import { countOpen } from "../record/earlier.js";
 import { toldOf } from "./place.js";
 
 /** What is read for: `live`, what comes after a webhook's cursor; or a replay, by its id. */
