@@ -1,4 +1,3 @@
-import type { Block, Transaction } from "../../types/chain.js";
 import { messageOf } from "../errors.js";
 
 interface BigNumberLike {
@@ -54,8 +53,5 @@ export const payloadJson = (payload: unknown): string => {
   }
 };
 
-/** A committed block as hosts emit it: the header. */
-export const blockPayload = (block: Block): string => payloadJson(block);
-
-/** A committed transaction as hosts emit it: the wire form, and its place in the chain. */
-export const transactionPayload = (transaction: Transaction): string => payloadJson({ ...transaction, senderId: undefined });
+/** A member of a payload, which may be anything. */
+export const memberOf = (payload: unknown, name: string): unknown => (typeof payload === "object" && payload !== null ? (payload as Record<string, unknown>)[name] : undefined);

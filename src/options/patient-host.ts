@@ -39,19 +39,15 @@ const within = <T>(what: string, answer: Promise<T>, { timeout, stopping }: Host
     );
   });
 
-/** Gives functions a limit of time. */
-const createLimited =
-  (patience: HostPatience) =>
-  <Args extends unknown[], T>(what: string, ask: (...args: Args) => MaybePromise<T>) =>
-  (...args: Args): MaybePromise<T> => {
-    const answer = ask(...args);
-    return isPromised(answer) ? within(what, Promise.resolve(answer), patience) : answer;
-  };
-
 /** The same functions of the host, each with a limit of time. */
 export const createPatientHost = (host: Host, patience: HostPatience): Host => {
   const { peers, sync, pool } = host;
-  const limited = createLimited(patience);
+  const limited =
+    <Args extends unknown[], T>(what: string, ask: (...args: Args) => MaybePromise<T>) =>
+    (...args: Args): MaybePromise<T> => {
+      const answer = ask(...args);
+      return isPromised(answer) ? within(what, Promise.resolve(answer), patience) : answer;
+    };
   // Called as members, since a host's objects may be classes.
   return {
     // It may change.

@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import { Utils } from "@arkecosystem/crypto";
 import type { Block, Transaction } from "../../types/chain.js";
-import { blockPayload, payloadJson, transactionPayload } from "../../src/follow/payload.js";
+import { blockPayload, transactionPayload } from "../../src/follow/chain-payload.js";
+import { payloadJson } from "../../src/follow/payload.js";
 
 const parsed = (payload: unknown): unknown => JSON.parse(payloadJson(payload));
 
@@ -82,7 +83,7 @@ describe("payloads", () => {
       generatorPublicKey: "02",
       blockSignature: "30",
     };
-    expect(JSON.parse(blockPayload(block))).to.deep.equal({ ...block, totalAmount: "12500000000000000001", totalFee: "3", reward: "0" });
+    expect(parsed(blockPayload(block))).to.deep.equal({ ...block, totalAmount: "12500000000000000001", totalFee: "3", reward: "0" });
     const transaction: Transaction = {
       id: "t",
       version: 2,
@@ -100,6 +101,6 @@ describe("payloads", () => {
       sequence: 0,
     };
     const { senderId: _senderId, ...wire } = transaction;
-    expect(JSON.parse(transactionPayload(transaction))).to.deep.equal({ ...wire, nonce: "4", amount: "5", fee: "6" });
+    expect(parsed(transactionPayload(transaction, { recipientsOf: () => ["B"] }))).to.deep.equal({ ...wire, nonce: "4", amount: "5", fee: "6", addresses: ["A", "B"] });
   });
 });

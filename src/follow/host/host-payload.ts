@@ -1,7 +1,7 @@
 import { parseTransaction } from "../../chain/blocks/block.js";
 import type { ChainRules } from "../../chain/rules.js";
 import { addressesOf } from "../chain-payload.js";
-import { payloadJson } from "../payload.js";
+import { memberOf, payloadJson } from "../payload.js";
 
 type AddressRules = Pick<ChainRules, "addressOf" | "recipientsOf">;
 
@@ -19,8 +19,6 @@ const addAddresses = (value: unknown, rules: AddressRules): void => {
     // It is no transaction, or lacks what its addresses are made from.
   }
 };
-
-const memberOf = (value: unknown, name: string): unknown => (typeof value === "object" && value !== null ? (value as Record<string, unknown>)[name] : undefined);
 
 /** The transaction in a payload, or a list of them, as the chain's own events have it; undefined where there is none. */
 const transactionIn = (event: string, payload: unknown): unknown => {

@@ -4,6 +4,7 @@ import type { Message, WebhookStore } from "../../../types/webhook-store.js";
 import { andThen } from "../../async/maybe-promise.js";
 import { PorticoError } from "../../errors.js";
 import { type Cursor, type Follow, type FollowEvent, parseCursor } from "../../follow/index.js";
+import { memberOf } from "../../follow/payload.js";
 
 /** Payloads of events: those of the host are kept with their messages, those of the chain are made from it when they are needed. */
 export interface Payloads {
@@ -33,8 +34,6 @@ const keptCharacters = 2 ** 22;
 const isUnknown = (error: unknown): boolean => error instanceof PorticoError && error.code === "CURSOR_UNKNOWN";
 
 const opposite = (event: string): string => (event.endsWith(".applied") ? event.replace(/applied$/, "reverted") : event.replace(/reverted$/, "applied"));
-
-const idIn = (data: unknown): unknown => (typeof data === "object" && data !== null ? (data as { id?: unknown }).id : undefined);
 
 /** `BLOCK.applied.PLACE` of an event's id, which goes on with how often the block had been applied before. */
 const withoutTimes = (eventId: string): string => eventId.split(".", 3).join(".");
@@ -84,7 +83,7 @@ const createMake = (follow: Follow): Payloads["of"] => {
     const same = eventId === undefined ? undefined : group?.byId.get(withoutTimes(eventId));
     if (same !== undefined || group === undefined || event === undefined) return same?.json;
     const [[subject] = [], other] = [about?.id.split(" ", 1), opposite(event)];
-    return group.events.find((one) => one.event === other && idIn(one.data) === subject)?.json;
+    return group.events.find((one) => one.event === other && memberOf(one.data, "id") === subject)?.json;
   };
 
   return (message) => {

@@ -15,7 +15,7 @@ import { read } from "./read.js";
 import type { Recorder } from "./record/recorder.js";
 import { createRounds } from "./rounds.js";
 import type { Seat } from "./places/seat.js";
-import { findLost, isReverted, lostGroup } from "./places/told.js";
+import { findLost, isReverted, type Lost, lostGroup } from "./places/told.js";
 
 export interface ScannerNeeds {
   store: WebhookStore;
@@ -131,7 +131,7 @@ const createRound = (needs: ScannerNeeds, places: Places, { isRunning, failed }:
   const observe = createObserve(needs, isRunning);
 
   /** Takes back the highest block that the chain has lost of what the webhooks of a seat were told. */
-  const takeBack = async (seat: Seat, lost: NonNullable<Awaited<ReturnType<typeof findLost>>>): Promise<void> => {
+  const takeBack = async (seat: Seat, lost: Lost | { unknown: Place }): Promise<void> => {
     if ("unknown" in lost) await places.forgetTold(seat, lost.unknown);
     else await take(places.lose(seat, lost.block), [lost.group], lost.place, lost.seenTransactions);
   };

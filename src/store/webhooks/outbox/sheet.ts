@@ -37,8 +37,10 @@ export const fitsOnSheet = (row: DeliveryRow): boolean => {
   return state === "delivered" && finishedAt !== null && attemptCount <= 1 && attempts.every(isPlain);
 };
 
-const marksOf = ({ last = false, again, onRequest }: DeliveryRow): Marks =>
-  again === true || onRequest === true ? (last ? marks.last : 0) + (again === true ? marks.again : 0) + (onRequest === true ? marks.onRequest : 0) : last;
+const marksOf = ({ last = false, again, onRequest }: DeliveryRow): Marks => {
+  const sum = marks.last * Number(last) + marks.again * Number(again ?? false) + marks.onRequest * Number(onRequest ?? false);
+  return sum > marks.last ? sum : last;
+};
 
 export const packDelivery = (row: DeliveryRow): Buffer => {
   const { id, messageId, key, event, at, reverts, finishedAt, attempts: [attempt] } = row;

@@ -2,6 +2,7 @@ import { performance } from "node:perf_hooks";
 import type { About, DeliveryRow, Message, Place, Recipient, WebhookRow } from "../../../../types/webhook-store.js";
 import { cursorText, type FollowEvent } from "../../../follow/index.js";
 import { canonicalEvent, isReversal } from "../../../follow/event-names.js";
+import { memberOf } from "../../../follow/payload.js";
 import { keyOf } from "../../deliver/request.js";
 import type { Register } from "../../registry/register.js";
 import type { OnOutcome } from "../../send/http-sender.js";
@@ -41,11 +42,8 @@ interface Writing extends TakenBack {
 }
 
 /** What one transaction knows: nobody else writes meanwhile. */
-interface Turn {
+interface Turn extends Pick<PlanPlaces, "isCurrent" | "isOnRequest" | "mayBeTold"> {
   webhooks: ReadonlyMap<number, WebhookRow>;
-  isCurrent(webhookId: number): boolean;
-  isOnRequest: boolean;
-  mayBeTold(webhookId: number, height: number): boolean;
   /** Deliveries that are not settled, by webhook, as far as they were counted. */
   unsettled: Map<number, number>;
   /** Places that are written at its end: each webhook's last one. */
@@ -81,7 +79,7 @@ interface Piece {
 }
 
 const sequenceOf = (data: unknown): number => {
-  const sequence = typeof data === "object" && data !== null ? (data as { sequence?: unknown }).sequence : undefined;
+  const sequence = memberOf(data, "sequence");
   return typeof sequence === "number" ? sequence : -1;
 };
 
