@@ -118,7 +118,7 @@ export interface ListRoute<State extends Scope, Path, Query, Body, Item extends 
 
 export type Chunk = string | Uint8Array;
 
-/** Header names and values, alternating. They take the place of default headers of the same names; what `Vary` names is added to the default. */
+/** Header names and values, alternating. They take the place of default headers of the same names; `Vary` adds to the default, and `no-transform` of an endless stream stays. */
 type Headers = readonly string[];
 
 /** A reply that is produced while it is sent. No reply of this kind is compressed. */

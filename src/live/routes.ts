@@ -81,8 +81,6 @@ const FeedReply = Type.Object(
 /** Milliseconds after which a stream sends something in any case: it is promised every 15 s. */
 const heartbeat = 14_000;
 
-const streamHeaders = ["Cache-Control", "no-cache", "X-Accel-Buffering", "no"];
-
 const live = { versions: [2], resource: "events", stateless: true, cache: "never", errors: [410, 501] } as const;
 
 type Select = ReturnType<typeof createSelect>;
@@ -106,7 +104,7 @@ const eventsRoute = <State extends Scope>(needs: LiveNeeds, select: Select): Rou
     answer: async ({ query: { after = "tip", ...selected }, headers }) => {
       const seen = lastSeen(headers);
       const stream = await openEvents(seen ?? after, selected, seen === undefined ? undefined : { source: "headers", key: "Last-Event-ID" });
-      return { contentType: "text/event-stream; charset=utf-8", headers: streamHeaders, endless: true, stream };
+      return { contentType: "text/event-stream; charset=utf-8", endless: true, stream };
     },
   });
 };
@@ -189,7 +187,7 @@ const changesRoute = <State extends Scope>({ follow, offersChanges, clock }: Liv
       const cursor = await follow.locate(after, { hostEvents: false });
       return {
         contentType: "application/x-ndjson",
-        headers: streamHeaders,
+        headers: ["Cache-Control", "no-cache", "X-Accel-Buffering", "no"],
         endless,
         stream: (signal) => changeStream(cursor, { limit, endless, timed }, { follow, heartbeat, clock, after: systemAfter, signal }),
       };
