@@ -104,8 +104,8 @@ export interface ItemRoute<State extends Scope, Path, Query, Body, Reply extends
   largeRows?: boolean;
   /** Whether it may wait before it answers, and is told when its client has left. It must be `stateless`: the state that it is given has been let go of. Default false. */
   waits?: boolean;
-  /** `headers`: of a request with a body. `left`: of a route that `waits`: aborts when the client has left, or has ended its side of the connection. */
-  answer(request: Request<Path, Query, Body> & { headers: IncomingHttpHeaders; left?: AbortSignal | undefined }, state: State): MaybePromise<Reply["static"]>;
+  /** `headers`: of a request with a body. `left`: of a route that `waits`: aborts when the client has left, or has ended its side of the connection; `waited` is told how long it has waited, which is no part of how long it took. */
+  answer(request: Request<Path, Query, Body> & { headers: IncomingHttpHeaders; left?: AbortSignal | undefined; waited?: (milliseconds: number) => void }, state: State): MaybePromise<Reply["static"]>;
 }
 
 /** A route that returns one page of a list. `page`, `limit` and `offset` are accepted besides `query`; http adds `meta`. */
@@ -169,7 +169,7 @@ export interface BodyRoute<State extends Scope, Path, Query, Body> extends Route
 /** Any route, with its own types erased, for tables of routes. */
 export type Route<State extends Scope = Scope> =
   | (Omit<ItemRoute<State, TObject, TObject, TSchema, TSchema>, "answer"> & {
-      answer(request: Request<never, never, never> & { headers: IncomingHttpHeaders; left?: AbortSignal | undefined }, state: State): MaybePromise<unknown>;
+      answer(request: Request<never, never, never> & { headers: IncomingHttpHeaders; left?: AbortSignal | undefined; waited?: (milliseconds: number) => void }, state: State): MaybePromise<unknown>;
     })
   | (Omit<ListRoute<State, TObject, TObject, TSchema, TSchema>, "answer"> & {
       answer(request: Request<never, never, never> & { page: PageRequest }, state: State): MaybePromise<PageAnswer<unknown>>;

@@ -8,7 +8,7 @@ import { AsJson, Flag, type InputKind, InputOf, ListOf, OneOf, Text, WholeNumber
 import { type Route, routesOf, type Scope } from "../http/route.js";
 import { changeStream } from "./change-stream.js";
 import { createOpenEvents } from "./open-events.js";
-import { readFeed } from "./feed.js";
+import { type FeedNeeds, readFeed } from "./feed.js";
 import { createHeldConditions } from "./held-conditions.js";
 import { ConfirmationsInput, createSelect, type Filters } from "./selection.js";
 
@@ -126,12 +126,12 @@ const feedRoutes = <State extends Scope>(needs: LiveNeeds, select: Select): Rout
 
   const held = createHeldConditions();
 
-  const answerFeed = async ({ after = "tip", confirmations, limit = 100, wait = 0, ...selected }: FeedInput, source: "query" | "payload", left: AbortSignal | undefined) => {
+  const answerFeed = async ({ after = "tip", confirmations, limit = 100, wait = 0, ...selected }: FeedInput, source: "query" | "payload", request: Pick<FeedNeeds, "left" | "waited">) => {
     let release = (): void => undefined;
     try {
       const { filter, hostEvents } = await select(selected, source, (length) => (release = held.hold(length)));
       const options = { confirmations, hostEvents, whole: true };
-      const page = await readFeed(await follow.locate(after, { ...options, field: { source, key: "after" } }), filter, { ...options, limit, wait }, { follow, isStopping, left });
+      const page = await readFeed(await follow.locate(after, { ...options, field: { source, key: "after" } }), filter, { ...options, limit, wait }, { ...request, follow, isStopping });
       return page as unknown as (typeof FeedReply)["static"];
     } finally {
       release();
@@ -148,7 +148,7 @@ const feedRoutes = <State extends Scope>(needs: LiveNeeds, select: Select): Rout
       summary: "Returns the events after a cursor; waits for them, if asked to.",
       query: feed,
       reply: FeedReply,
-      answer: ({ query, left }) => answerFeed(query, "query", left),
+      answer: ({ query, left, waited }) => answerFeed(query, "query", { left, waited }),
     }),
     item({
       ...live,
@@ -162,7 +162,7 @@ const feedRoutes = <State extends Scope>(needs: LiveNeeds, select: Select): Rout
       bodyOptional: true,
       bodyLimit: 8_388_608,
       reply: FeedReply,
-      answer: ({ body: input, left }) => answerFeed(input, "payload", left),
+      answer: ({ body: input, left, waited }) => answerFeed(input, "payload", { left, waited }),
     }),
   ];
 };

@@ -181,13 +181,13 @@ const begin = async (port: number, path: string, headers: Record<string, string>
 
 /** Hosts that compress what they send. */
 const compressing: Record<string, (edge: Edge<ThingState>) => Promise<RequestListener>> = {
-  "koa-compress": async (edge) => {
+  "koa-compress": (edge) => {
     const app = new Koa();
     app.use(koaCompress());
     edge.mount(app);
-    return listenerOf(app);
+    return Promise.resolve(listenerOf(app));
   },
-  "compression of Express": async (edge) => express().use(compression()).use(edge.callback()),
+  "compression of Express": (edge) => Promise.resolve(express().use(compression()).use(edge.callback())),
   "@fastify/compress": async (edge) => {
     const app = Fastify();
     const serve = edge.callback();
