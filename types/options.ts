@@ -27,7 +27,7 @@ export interface PorticoOptions {
   bodyLimit?: number;
   /** Requests and milliseconds of work per minute and client address, and who is exempt (addresses or CIDR); false switches the limit off. */
   rateLimit?: false | { perMinute?: number; workPerMinute?: number; exempt?: string[] };
-  /** Proxies (addresses or CIDR) whose X-Forwarded-For is trusted. */
+  /** Proxies (addresses or CIDR) whose X-Forwarded-For is trusted. One that asks over a unix socket counts as 127.0.0.1. */
   trustedProxies?: string[];
   /** Origins allowed by CORS: "*" or a list; false switches CORS off. */
   cors?: false | { origins?: "*" | string[] };

@@ -1,5 +1,6 @@
 import { performance } from "node:perf_hooks";
 import type { MaybePromise } from "../../types/chain-adapter.js";
+import { isPromised } from "./maybe-promise.js";
 import type { Sliced } from "./time-slicing.js";
 import { currentMeter, metered } from "./work-meter.js";
 
@@ -71,7 +72,7 @@ export const createLoopShare = (length: number): LoopShare => {
 };
 
 /** Does work in slices, each in what is left of a round's share. It counts for whoever begins it. */
-export const runShared = async <T>(work: Sliced<T>, share: LoopShare): Promise<T> => {
+export const runShared = <T>(work: Sliced<T>, share: LoopShare): MaybePromise<T> => {
   const meter = currentMeter();
   const goOn = (): IteratorResult<undefined, T> => {
     for (;;) {
@@ -79,10 +80,14 @@ export const runShared = async <T>(work: Sliced<T>, share: LoopShare): Promise<T
       if (result.done === true || !share.hasRoom()) return result;
     }
   };
-  for (;;) {
-    const result = await share.run(() => metered(meter, goOn));
-    if (result.done === true) return result.value;
-  }
+  const turn = () => share.run(() => metered(meter, goOn));
+  const finish = async (first: ReturnType<typeof turn>): Promise<T> => {
+    let result = await first;
+    while (result.done !== true) result = await turn();
+    return result.value;
+  };
+  const first = turn();
+  return !isPromised(first) && first.done === true ? first.value : finish(first);
 };
 
 /** For bodies, what is answered to them, and for what streams read and write: the process has one event loop. */

@@ -104,8 +104,8 @@ export interface ItemRoute<State extends Scope, Path, Query, Body, Reply extends
   largeRows?: boolean;
   /** Whether it may wait before it answers, and is told when its client has left. It must be `stateless`: the state that it is given has been let go of. Default false. */
   waits?: boolean;
-  /** `headers`: of a request with a body. `left`: of a route that `waits`: aborts when the client has left, or has ended its side of the connection. */
-  answer(request: Request<Path, Query, Body> & { headers: IncomingHttpHeaders; left?: AbortSignal | undefined }, state: State): MaybePromise<Reply["static"]>;
+  /** `headers`: of a request with a body. `left`: of a route that `waits`: aborts when the client has left, or has ended its side of the connection; `waited` is told how long it has waited, which is no part of how long it took. */
+  answer(request: Request<Path, Query, Body> & { headers: IncomingHttpHeaders; left?: AbortSignal | undefined; waited?: (milliseconds: number) => void }, state: State): MaybePromise<Reply["static"]>;
 }
 
 /** A route that returns one page of a list. `page`, `limit` and `offset` are accepted besides `query`; http adds `meta`. */
@@ -118,7 +118,7 @@ export interface ListRoute<State extends Scope, Path, Query, Body, Item extends 
 
 export type Chunk = string | Uint8Array;
 
-/** Header names and values, alternating. They take the place of default headers of the same names; what `Vary` names is added to the default. */
+/** Header names and values, alternating. They take the place of default headers of the same names; `Vary` adds to the default, and `no-transform` of an endless stream stays. */
 type Headers = readonly string[];
 
 /** A reply that is produced while it is sent. No reply of this kind is compressed. */
@@ -169,7 +169,7 @@ export interface BodyRoute<State extends Scope, Path, Query, Body> extends Route
 /** Any route, with its own types erased, for tables of routes. */
 export type Route<State extends Scope = Scope> =
   | (Omit<ItemRoute<State, TObject, TObject, TSchema, TSchema>, "answer"> & {
-      answer(request: Request<never, never, never> & { headers: IncomingHttpHeaders; left?: AbortSignal | undefined }, state: State): MaybePromise<unknown>;
+      answer(request: Request<never, never, never> & { headers: IncomingHttpHeaders; left?: AbortSignal | undefined; waited?: (milliseconds: number) => void }, state: State): MaybePromise<unknown>;
     })
   | (Omit<ListRoute<State, TObject, TObject, TSchema, TSchema>, "answer"> & {
       answer(request: Request<never, never, never> & { page: PageRequest }, state: State): MaybePromise<PageAnswer<unknown>>;

@@ -11,10 +11,12 @@ export interface FeedPage {
   meta: { cursor: string; tip: string; more: boolean };
 }
 
-interface FeedNeeds {
+export interface FeedNeeds {
   follow: Follow;
   /** Aborts when the client has left. */
   left?: AbortSignal | undefined;
+  /** Is told of the milliseconds that it has waited. */
+  waited?: ((milliseconds: number) => void) | undefined;
   isStopping(): boolean;
 }
 
@@ -26,7 +28,7 @@ const stopInterval = 250;
 const fewEvents = 10;
 
 /** What comes after a cursor: at most `limit` events but for the rest of the last group. Waits for events for up to `wait` seconds, but no longer than its client. */
-export const readFeed = async (from: Cursor, filter: Filter, options: ReadOptions & { limit: number; wait: number }, { follow, left: leaving, isStopping }: FeedNeeds): Promise<FeedPage> => {
+export const readFeed = async (from: Cursor, filter: Filter, options: ReadOptions & { limit: number; wait: number }, { follow, left: leaving, waited, isStopping }: FeedNeeds): Promise<FeedPage> => {
   const { limit, wait, ...reading } = options;
   const data: EventValue[] = [];
   const waiter = createWaiter(follow, systemAfter, leaving);
@@ -56,7 +58,9 @@ export const readFeed = async (from: Cursor, filter: Filter, options: ReadOption
   try {
     await look();
     for (let left = wait * 1000; data.length === 0 && !more && left > 0 && !isStopping() && !hasLeft(); left = wait * 1000 - (performance.now() - begun)) {
+      const since = performance.now();
       await waiter.wait(Math.min(left, stopInterval));
+      waited?.(performance.now() - since);
       await look();
     }
     return { data, meta: { cursor: cursorText(cursor), tip: cursorText(await follow.tip(reading)), more } };

@@ -8,7 +8,7 @@ import { AsJson, Flag, type InputKind, InputOf, ListOf, OneOf, Text, WholeNumber
 import { type Route, routesOf, type Scope } from "../http/route.js";
 import { changeStream } from "./change-stream.js";
 import { createOpenEvents } from "./open-events.js";
-import { readFeed } from "./feed.js";
+import { type FeedNeeds, readFeed } from "./feed.js";
 import { createHeldConditions } from "./held-conditions.js";
 import { ConfirmationsInput, createSelect, type Filters } from "./selection.js";
 
@@ -81,8 +81,6 @@ const FeedReply = Type.Object(
 /** Milliseconds after which a stream sends something in any case: it is promised every 15 s. */
 const heartbeat = 14_000;
 
-const streamHeaders = ["Cache-Control", "no-cache", "X-Accel-Buffering", "no"];
-
 const live = { versions: [2], resource: "events", stateless: true, cache: "never", errors: [410, 501] } as const;
 
 type Select = ReturnType<typeof createSelect>;
@@ -106,7 +104,7 @@ const eventsRoute = <State extends Scope>(needs: LiveNeeds, select: Select): Rou
     answer: async ({ query: { after = "tip", ...selected }, headers }) => {
       const seen = lastSeen(headers);
       const stream = await openEvents(seen ?? after, selected, seen === undefined ? undefined : { source: "headers", key: "Last-Event-ID" });
-      return { contentType: "text/event-stream; charset=utf-8", headers: streamHeaders, endless: true, stream };
+      return { contentType: "text/event-stream; charset=utf-8", endless: true, stream };
     },
   });
 };
@@ -128,12 +126,12 @@ const feedRoutes = <State extends Scope>(needs: LiveNeeds, select: Select): Rout
 
   const held = createHeldConditions();
 
-  const answerFeed = async ({ after = "tip", confirmations, limit = 100, wait = 0, ...selected }: FeedInput, source: "query" | "payload", left: AbortSignal | undefined) => {
+  const answerFeed = async ({ after = "tip", confirmations, limit = 100, wait = 0, ...selected }: FeedInput, source: "query" | "payload", request: Pick<FeedNeeds, "left" | "waited">) => {
     let release = (): void => undefined;
     try {
       const { filter, hostEvents } = await select(selected, source, (length) => (release = held.hold(length)));
       const options = { confirmations, hostEvents, whole: true };
-      const page = await readFeed(await follow.locate(after, { ...options, field: { source, key: "after" } }), filter, { ...options, limit, wait }, { follow, isStopping, left });
+      const page = await readFeed(await follow.locate(after, { ...options, field: { source, key: "after" } }), filter, { ...options, limit, wait }, { ...request, follow, isStopping });
       return page as unknown as (typeof FeedReply)["static"];
     } finally {
       release();
@@ -150,7 +148,7 @@ const feedRoutes = <State extends Scope>(needs: LiveNeeds, select: Select): Rout
       summary: "Returns the events after a cursor; waits for them, if asked to.",
       query: feed,
       reply: FeedReply,
-      answer: ({ query, left }) => answerFeed(query, "query", left),
+      answer: ({ query, left, waited }) => answerFeed(query, "query", { left, waited }),
     }),
     item({
       ...live,
@@ -164,7 +162,7 @@ const feedRoutes = <State extends Scope>(needs: LiveNeeds, select: Select): Rout
       bodyOptional: true,
       bodyLimit: 8_388_608,
       reply: FeedReply,
-      answer: ({ body: input, left }) => answerFeed(input, "payload", left),
+      answer: ({ body: input, left, waited }) => answerFeed(input, "payload", { left, waited }),
     }),
   ];
 };
@@ -189,7 +187,7 @@ const changesRoute = <State extends Scope>({ follow, offersChanges, clock }: Liv
       const cursor = await follow.locate(after, { hostEvents: false });
       return {
         contentType: "application/x-ndjson",
-        headers: streamHeaders,
+        headers: ["Cache-Control", "no-cache", "X-Accel-Buffering", "no"],
         endless,
         stream: (signal) => changeStream(cursor, { limit, endless, timed }, { follow, heartbeat, clock, after: systemAfter, signal }),
       };

@@ -39,7 +39,7 @@ export const optionTable: { readonly [Name in keyof Options]: Readonly<OptionRow
   trustedProxies: {
     default: [],
     unit: "addresses or CIDR",
-    meaning: "Proxies whose `X-Forwarded-For` is trusted.",
+    meaning: "Proxies whose `X-Forwarded-For` is trusted. One that asks over a unix socket counts as 127.0.0.1.",
     check: networks,
   },
   cors: {

@@ -6,7 +6,7 @@ import type { Following } from "./follow.js";
 import type { Shared } from "./webhooks.js";
 import { createLmdbChain, type LmdbChain, type LmdbChainNeeds, type StoreCompanion } from "../store/lmdb-chain.js";
 import { createReaderChain } from "../store/reader-chain.js";
-import type { Prewarm, StoreNeeds } from "../store/state/store.js";
+import type { Prewarm } from "../store/state/store.js";
 
 /** The chain in use. The optional members are those of the chains kept in LMDB: what a host's own adapter has beyond `ChainAdapter` may be anything, and is not asked. */
 export type Chain = ChainAdapter & Partial<Pick<LmdbChain, "copyAt" | "tipId" | "height" | "isReady" | "rebuilding" | "standing" | "reindexHistory" | "scanState" | "settled" | "problem">>;
@@ -19,8 +19,6 @@ export interface ChainNeeds {
   onWritten(milliseconds: number): void;
   /** Of a replica. */
   node: LmdbChainNeeds["node"];
-  /** How searches share the process. */
-  searches: StoreNeeds["searches"];
 }
 
 /** The LMDB store in `dataDir`: written by this process, or only read by it if it is a reader. @throws PorticoError OPTION_INVALID */

@@ -70,7 +70,7 @@ const createNode = (context: NodeContext | ReaderContext, late: Late) => {
   const onWritten = (milliseconds: number): void => late.metrics?.blockApplied(milliseconds / 1000);
   const loopLag = createLoopLag();
   const openStore = (): Chain => {
-    const store = createStoreChain(context, { ...shared, rules, companion: webhooks, prewarm, searches: { lag: loopLag.milliseconds }, onLog: following.onLog, onWritten, node: replica?.source });
+    const store = createStoreChain(context, { ...shared, rules, companion: webhooks, prewarm, onLog: following.onLog, onWritten, node: replica?.source });
     return replica?.guard(store) ?? store;
   };
   const chain: Chain = hosts ?? openStore();

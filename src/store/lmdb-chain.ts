@@ -14,7 +14,6 @@ import { createWriteWatch, type WriteWatch } from "./lmdb/write-watch.js";
 import { scanState, type StateScan } from "./state/state-scan.js";
 import { copyStore, type StoreCopy } from "./copy/store-copy.js";
 import { createFollower, type Follower, type FollowerNeeds, type Standing } from "./sync/follower.js";
-import type { StoreNeeds } from "./state/store-contract.js";
 import { type Prewarm, createStore, type Store, type StoreOptions } from "./state/store.js";
 import { watchSource } from "./sync/watchdog.js";
 import type { TimesOf } from "./write/writer.js";
@@ -39,8 +38,6 @@ export interface LmdbChainNeeds extends Omit<FollowerNeeds, "store"> {
   prewarm?: Prewarm | undefined;
   /** See `StoreNeeds`. */
   timesOf?: TimesOf | undefined;
-  /** See `StoreNeeds`. */
-  searches?: StoreNeeds["searches"];
 }
 
 export type ReindexDuring = Pick<ReindexNeeds, "signal" | "onProgress">;
@@ -156,7 +153,7 @@ export const createLmdbChain = ({ followOrphans = Infinity, ...options }: LmdbCh
     start: async () => {
       if (open !== undefined || opening !== undefined) return;
       const own = (opening = new AbortController());
-      const create = (): Store => createStore(options, { rules: needs.rules, prewarm, writes, changed: watchers.tell, clock: needs.clock, timesOf, searches: needs.searches });
+      const create = (): Store => createStore(options, { rules: needs.rules, prewarm, writes, changed: watchers.tell, clock: needs.clock, timesOf });
       const store = await whenFree(create, { logger: needs.logger, clock: needs.clock, signal: own.signal }).finally(() => {
         if (opening === own) opening = undefined;
       });

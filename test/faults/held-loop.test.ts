@@ -1,5 +1,5 @@
 /** What each request takes of the event loop at one time, in milliseconds of processor time: the dearest of every route, and what was found to hold it. */
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -63,6 +63,15 @@ describe("the event loop", () => {
     node.stdin?.end();
     await once(node, "exit");
     rmSync(folder, { recursive: true });
+  });
+
+  it("answers every search, though another program has kept the processor from the node", async () => {
+    const search = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ fee: { from: 1 }, amount: { from: 1, to: 95_000 }, type: 0 }) };
+    node.kill("SIGSTOP");
+    const answers = Array.from({ length: 12 }, (_, page) => ask(port, `/api/transactions/search?orderBy=amount:desc&page=${page + 1}`, search));
+    spawnSync(process.execPath, ["-e", "for (const end = Date.now() + 500; Date.now() < end;);"]);
+    node.kill("SIGCONT");
+    expect((await Promise.all(answers)).map(({ status }) => status)).to.deep.equal(answers.map(() => 200));
   });
 
   /** The least of some tries, where one takes too long: what they all take is the request's own, not a collection of garbage or a compilation. */

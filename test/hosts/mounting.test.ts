@@ -1,6 +1,9 @@
 import { createServer, type IncomingMessage, request as requestOf, type ServerResponse } from "node:http";
 import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Router } from "@koa/router";
 import { expect } from "chai";
 import { EventEmitter } from "eventemitter3";
@@ -10,6 +13,7 @@ import Koa from "koa";
 import koaBodyParser from "koa-bodyparser";
 import { type ApiPlugin, createApiPlugin } from "portico";
 import { loadChain } from "../data/read.js";
+import { hasNginx, startNginx } from "../fixtures/nginx.js";
 import { createMemoryAdapter } from "../memory-adapter/adapter.js";
 import { silentLogger } from "../silent.js";
 
@@ -49,6 +53,27 @@ describe("mounting into a host's server", () => {
   };
   const search = '{"usernames":["genesis_1","genesis_2"]}';
   const json = { "Content-Type": "application/json" };
+
+  it("counts each client behind a proxy that asks over a unix socket", async function () {
+    if (!hasNginx()) return this.skip();
+    const created = createApiPlugin({ network, events: new EventEmitter(), chain: adapter, logger: silentLogger, options: { trustedProxies: ["127.0.0.1"], rateLimit: { perMinute: 100, workPerMinute: 1_000_000, exempt: [] } } });
+    await created.start();
+    const folder = mkdtempSync(join(tmpdir(), "portico-socket-"));
+    const server = createServer(created.callback()).listen(join(folder, "node.sock"));
+    await once(server, "listening");
+    const nginx = await startNginx(`server { listen 80; location / { proxy_pass http://unix:${folder}/node.sock; proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for; } }`);
+    ending.push(async () => {
+      await nginx.end();
+      await created.stop();
+      server.close();
+      rmSync(folder, { recursive: true });
+    });
+    const remaining = async (localAddress: string): Promise<number> => {
+      const [reply] = (await once(requestOf(`${nginx.origin}/api/blockchain`, { localAddress }).end(), "response")) as [IncomingMessage];
+      return Number(reply.resume().headers["x-ratelimit-remaining"]);
+    };
+    expect([await remaining("127.0.0.2"), await remaining("127.0.0.2"), await remaining("127.0.0.3")]).to.deep.equal([99, 98, 99]);
+  });
 
   describe("in Koa", () => {
     it("works under a prefix, next to the host's own routes under the same prefix", async () => {

@@ -183,7 +183,7 @@ describe("errors", () => {
       }),
     );
     return withThings({}, { routes: [...routes, ...busy] }, async ({ port }) => {
-      expect(codes).to.include.members(["OVERLOADED", "SEARCHES_FULL", "STREAMS_FULL"]);
+      expect(codes).to.include.members(["SEARCHES_FULL", "STREAMS_FULL"]);
       for (const code of codes) {
         const { status, json, headers } = await ask(port, `/api/busy/${code}`);
         expect([status, (json as { code: string }).code]).to.deep.equal([503, code]);

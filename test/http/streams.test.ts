@@ -1,14 +1,20 @@
 import { once } from "node:events";
 import { mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, RequestListener } from "node:http";
 import { get, request } from "node:http";
-import { connect } from "node:net";
+import { connect as connect2, createServer as createServer2 } from "node:http2";
+import { type AddressInfo, connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import fastifyCompress from "@fastify/compress";
 import { Type } from "@sinclair/typebox";
 import { expect } from "chai";
+import compression from "compression";
+import express from "express";
+import Fastify from "fastify";
 import Koa from "koa";
+import koaCompress from "koa-compress";
 import { createLifecycle } from "../../src/lifecycle.js";
 import type { Edge, EdgeOptions } from "../../src/http/edge.js";
 import { type Chunk, type Route, routesOf, type StreamAnswer } from "../../src/http/route.js";
@@ -94,6 +100,7 @@ const streamRoutes = (producer: Producer, folder: string): Route<ThingState>[] =
     stream("/streams/large", (signal) => producer.some(4000, signal, Buffer.alloc(10_000, "x"))),
     stream("/streams/fast", (signal) => producer.some(10_000, signal, Buffer.alloc(1000, "x"), done)),
     stream("/streams/endless", (signal) => producer.follow(signal), { endless: true, contentType: "text/event-stream" }),
+    stream("/streams/own", (signal) => producer.follow(signal), { endless: true, contentType: "text/event-stream", headers: ["cache-control", "no-store"] }),
     body({
       method: "GET",
       path: "/streams/late",
@@ -167,9 +174,28 @@ const everywhere = (title: string, test: (given: Given) => Promise<void>, option
   it(`${title}: Koa`, () => run(true));
 };
 
-const begin = async (port: number, path: string): Promise<IncomingMessage> => {
-  const [response] = (await once(get({ host: "127.0.0.1", port, path, agent: false }), "response")) as [IncomingMessage];
+const begin = async (port: number, path: string, headers: Record<string, string> = {}): Promise<IncomingMessage> => {
+  const [response] = (await once(get({ host: "127.0.0.1", port, path, headers, agent: false }), "response")) as [IncomingMessage];
   return response;
+};
+
+/** Hosts that compress what they send. */
+const compressing: Record<string, (edge: Edge<ThingState>) => Promise<RequestListener>> = {
+  "koa-compress": (edge) => {
+    const app = new Koa();
+    app.use(koaCompress());
+    edge.mount(app);
+    return Promise.resolve(listenerOf(app));
+  },
+  "compression of Express": (edge) => Promise.resolve(express().use(compression()).use(edge.callback())),
+  "@fastify/compress": async (edge) => {
+    const app = Fastify();
+    const serve = edge.callback();
+    await app.register(fastifyCompress);
+    app.addHook("onRequest", (request, reply, next) => serve(request.raw, reply.raw, () => next()));
+    await app.ready();
+    return app.routing;
+  },
 };
 
 const until = async (isSo: () => boolean): Promise<void> => {
@@ -209,7 +235,7 @@ describe("streams", () => {
 
   everywhere("sends the head of a stream before there is anything to tell, and then each piece as it comes", async ({ port, producer }) => {
     const response = await begin(port, "/api/streams/endless");
-    expect(response.headers).to.include({ "content-type": "text/event-stream", "cache-control": "no-store, no-transform", "x-accel-buffering": "no" });
+    expect(response.headers).to.include({ "content-type": "text/event-stream", "cache-control": "no-cache, no-transform", "x-accel-buffering": "no" });
     for (let count = 0; count < 3; count++) {
       const [piece] = (await once(response, "data")) as [Buffer];
       expect(piece.toString()).to.equal("id: 1\n\n");
@@ -217,6 +243,24 @@ describe("streams", () => {
     }
     response.destroy();
   });
+
+  for (const [name, listenerWith] of Object.entries(compressing)) {
+    it(`without an end is not held back by ${name}, whatever Cache-Control its route has`, async () => {
+      const served = await serveThings({}, { routes: streamRoutes(new Producer(), "") });
+      try {
+        await listening(await listenerWith(served.edge), async (port) => {
+          for (const [path, cacheControl] of [["endless", "no-cache, no-transform"], ["own", "no-store, no-transform"]]) {
+            const response = await begin(port, `/api/streams/${path}`, { "Accept-Encoding": "gzip, br" });
+            expect([response.headers["cache-control"], response.headers["content-encoding"]]).to.deep.equal([cacheControl, undefined]);
+            expect(String((await once(response, "data"))[0])).to.equal("id: 1\n\n");
+            response.destroy();
+          }
+        });
+      } finally {
+        await served.stop();
+      }
+    });
+  }
 
   everywhere("ends when the client leaves, which is no error", async ({ port, producer, edge, served }) => {
     const response = await begin(port, "/api/streams/endless");
@@ -255,6 +299,31 @@ describe("streams", () => {
     await until(() => received >= 40_000_000);
     socket.destroy();
     await until(() => edge.streams.count === 0 && producer.ended === 1);
+  });
+
+  it("is asked for no more than its client reads, and for all of it: HTTP/2, compatibility API", async () => {
+    const producer = new Producer();
+    const served = await serveThings({}, { routes: streamRoutes(producer, "") });
+    const serve = served.edge.callback();
+    const server = createServer2((asked, response) => serve(asked as unknown as IncomingMessage, response as never)).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const client = connect2(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    try {
+      const reply = client.request({ ":path": "/api/streams/large" }).pause();
+      let before = -1;
+      for (let still = 0; still < 2000; still = before === producer.chunks ? still + 1 : 0) {
+        before = producer.chunks;
+        await nextTurn();
+      }
+      expect(producer.chunks).to.be.within(1, 200);
+      let received = 0;
+      for await (const piece of reply) received += (piece as Buffer).length;
+      expect([received, producer.ended]).to.deep.equal([40_000_000, 1]);
+    } finally {
+      client.destroy();
+      server.close();
+      await served.stop();
+    }
   });
 
   // Node.js 26 holds back in the response what is written in one turn: "drain" never came where that was handed over wrongly.

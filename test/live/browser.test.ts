@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, request as ask, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect } from "node:net";
 import { expect } from "chai";
 import { EventEmitter } from "eventemitter3";
 import type { Page } from "playwright-core";
@@ -16,9 +16,10 @@ import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.
 /** A page of another origin that keeps the ids of the chain's blocks by what it is told, and what makes no sense of that. */
 const pageOf = (api: string): string => `<!doctype html><script>
   const blocks = [], faults = [];
-  let opened = 0;
+  let opened = 0, failures = 0;
   const source = new EventSource("${api}/events?event=block.*&after=genesis");
   source.onopen = () => opened++;
+  source.onerror = () => failures++;
   source.addEventListener("block.applied", ({ data }) => {
     const { data: block } = JSON.parse(data);
     if ((blocks.at(-1) ?? null) !== block.previousBlock) faults.push(block.id + " applied on " + blocks.at(-1));
@@ -115,5 +116,30 @@ describe("The event stream, in Chromium's own EventSource", function () {
     port = again;
     await until(isThere);
     expect(await told()).to.deep.equal({ blocks: blocks.map(({ id }) => id), faults: [], opened: 2 });
+  });
+
+  it("is opened again after a restart, though the node was still answering another request when the page tried first", async () => {
+    await plugin?.stop();
+    await view?.close();
+    blocks = [genesis];
+    const port = await serve(0);
+    const other = connect(port, "127.0.0.1");
+    site?.close();
+    site = createServer((_request, response) => response.setHeader("Content-Type", "text/html").end(pageOf(`http://127.0.0.1:${port}/api`))).listen(0, "127.0.0.1");
+    await once(site, "listening");
+    const page = (view = await openPage());
+    await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
+    await page.waitForFunction("opened === 1");
+    other.write("POST /api/transactions/search HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{");
+    // The node has read it once another client has been answered.
+    await fetch(`http://127.0.0.1:${port}/api/health`).then((reply) => reply.text());
+    const stopped = plugin?.stop();
+    // The end of the stream, and the attempt after that.
+    await page.waitForFunction("failures >= 2");
+    expect(await page.evaluate("source.readyState"), "it goes on trying").to.equal(0);
+    other.end("}");
+    await stopped;
+    await serve(port);
+    await page.waitForFunction("opened === 2");
   });
 });

@@ -78,7 +78,7 @@ describe("streams", function () {
 
       const headers = { origin: page, "last-event-id": `${start + 1}-${at(start + 1).id}` };
       const stream = await request(`${url}/events?event=block.applied`, { headers });
-      expect([stream.statusCode, stream.headers["access-control-allow-origin"], stream.headers["cache-control"]]).to.deep.equal([200, "*", "no-cache"]);
+      expect([stream.statusCode, stream.headers["access-control-allow-origin"], stream.headers["cache-control"]]).to.deep.equal([200, "*", "no-cache, no-transform"]);
       let text = "";
       const reading = (async (): Promise<void> => {
         for await (const chunk of stream.body as AsyncIterable<Buffer>) text += chunk.toString();

@@ -77,9 +77,13 @@ describe("the files for deploying", () => {
     // What provisions Grafana names the folder in which the dashboard is mounted, and Prometheus by its service.
     expect(mounts.map(({ to }) => to)).to.include(/path: (\S+)/.exec(read("grafana/dashboards.yaml"))?.[1]);
     expect(read("grafana/datasource.yaml")).to.include("url: http://prometheus:9090");
-    const uid = /uid: (\S+)/.exec(read("grafana/datasource.yaml"))?.[1];
-    const { panels } = JSON.parse(read("grafana/grafana.json")) as { panels: { id: number; datasource: { uid: string } }[] };
-    expect(new Set(panels.map(({ datasource }) => datasource.uid))).to.deep.equal(new Set([uid]));
+    const board = read("grafana/grafana.json");
+    const { panels, templating } = JSON.parse(board) as { panels: { id: number }[]; templating: { list: { name: string; type: string; query: string }[] } };
+    // Whoever imports it chooses a data source: none is named.
+    expect(templating.list.map(({ name, type, query }) => ({ name, type, query }))).to.deep.equal([{ name: "datasource", type: "datasource", query: /type: (\S+)/.exec(read("grafana/datasource.yaml"))?.[1] }]);
+    const sources = [...board.matchAll(/"datasource": \{\s+"type": "prometheus",\s+"uid": "([^"]+)"/g)].map(([, uid]) => uid);
+    expect(sources.length).to.be.above(panels.length);
+    expect(new Set(sources)).to.deep.equal(new Set(["${datasource}"]));
     expect(new Set(panels.map(({ id }) => id)).size).to.equal(panels.length);
   });
 

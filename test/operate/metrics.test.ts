@@ -38,6 +38,13 @@ describe("the metrics", () => {
   };
   const scrape = async (url: string): Promise<string> => (await fetch(`${url}/metrics`)).text();
 
+  it("do not count as duration what a client asked the feed to wait", async () => {
+    const url = await listening(create({ blocks: blocksUpTo(9) }));
+    await (await fetch(`${url}/events/feed?after=tip&wait=1`)).text();
+    const line = 'portico_http_request_duration_seconds_sum{route="/events/feed",method="GET",status="200"}';
+    expect(value(await scrape(url), line)).to.be.below(0.5);
+  });
+
   it("count requests by the patterns of their routes, and replies from the cache", async () => {
     const url = await listening(create({ blocks: blocksUpTo(9) }));
     const address = chain.wallets[0]?.address ?? "";

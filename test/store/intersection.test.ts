@@ -9,7 +9,7 @@ import { actors } from "../../src/conformance/chain/actors.js";
 import { everyRow } from "../../src/conformance/walk.js";
 import { PorticoError } from "../../src/errors.js";
 import { answerList } from "../../src/store/query/list-query.js";
-import { createSearch, createSearches } from "../../src/store/query/search.js";
+import { createSearches } from "../../src/store/query/search.js";
 import { arraySequence, reverseSequence, type Sequence } from "../../src/store/records/sequence.js";
 import type { Block, Transaction } from "../../types/chain.js";
 import type { ChainSnapshot } from "../../types/chain-adapter.js";
@@ -80,7 +80,7 @@ const ask = async (filter: Filter, { descending = false, offset = 0, limit = 100
       ties: "desc",
       below,
     },
-    createSearch(createSearches(), most),
+    createSearches().begin(most),
   );
   return { page, loaded, read };
 };

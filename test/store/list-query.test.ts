@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { PorticoError } from "../../src/errors.js";
 import { answerList } from "../../src/store/query/list-query.js";
-import { createSearch, createSearches } from "../../src/store/query/search.js";
+import { createSearches } from "../../src/store/query/search.js";
 import { arraySequence, mapSequence, numberSequence, reverseSequence, type Sequence } from "../../src/store/records/sequence.js";
 import type { Page } from "../../types/chain-queries.js";
 
@@ -43,7 +43,7 @@ const ask = async (ways: readonly Way[], offset: number, limit: number, { rows =
       value: (row) => row,
       ties: "desc",
     },
-    createSearch(createSearches(), rows),
+    createSearches().begin(rows),
   );
   return { page, loaded };
 };

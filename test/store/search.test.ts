@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { PorticoError } from "../../src/errors.js";
-import { createSearch, createSearches } from "../../src/store/query/search.js";
+import { createSearches, type Search, type Searches, type SearchesOptions } from "../../src/store/query/search.js";
 import type { Sliced } from "../../src/async/time-slicing.js";
 
 /** Keeps the process busy for the given time. */
@@ -19,6 +19,18 @@ function* steps(count: number, name = "", log: string[] = []): Sliced<number> {
   return count;
 }
 
+/** Looks at more rows than any search may while too many others are under way. */
+function* wide(search: Search): Sliced<number> {
+  search.require(1_000);
+  return yield* steps(20);
+}
+
+/** Each search is one request's. */
+const searchesOf = (options: SearchesOptions): { run: Search["run"]; begin: Searches["begin"]; stop: Searches["stop"] } => {
+  const { begin, stop } = createSearches(options);
+  return { run: (work) => begin(Infinity).run(work), begin, stop };
+};
+
 const codeOf = async (run: () => unknown): Promise<string> => {
   try {
     await run();
@@ -33,11 +45,11 @@ const nextRound = (): Promise<void> => new Promise((resolve) => setImmediate(res
 
 describe("searches", () => {
   it("return short answers synchronously", () => {
-    expect(createSearches({ turn: 1_000, most: 2 }).run(steps(3))).to.equal(3);
+    expect(searchesOf({ turn: 1_000, most: 2 }).run(steps(3))).to.equal(3);
   });
 
   it("yield to the event loop between turns when they are long", async () => {
-    const { run } = createSearches({ turn: 5, most: 2 });
+    const { run } = searchesOf({ turn: 5, most: 2 });
     const log: string[] = [];
     const answer = Promise.resolve(run(steps(60, "", log)));
     let rounds = 0;
@@ -47,7 +59,7 @@ describe("searches", () => {
   });
 
   it("share the turns, and together take no more of a round than one would", async () => {
-    const { run } = createSearches({ turn: 5, most: 4 });
+    const { run } = searchesOf({ turn: 5, most: 4 });
     const log: string[] = [];
     const answers = [run(steps(30, "a", log)), run(steps(30, "b", log)), run(steps(2, "c", log))];
     expect(log.length).to.be.below(10);
@@ -64,7 +76,7 @@ describe("searches", () => {
   });
 
   it("get one turn a round as well when one request makes them one after another", async () => {
-    const { run } = createSearches({ turn: 5, most: 4 });
+    const { run } = searchesOf({ turn: 5, most: 4 });
     let asked = 0;
     const all = (async () => {
       for (; asked < 20; asked++) await run(steps(3));
@@ -76,31 +88,39 @@ describe("searches", () => {
     expect(asked).to.equal(20);
   });
 
-  it("are refused when too many are under way", async () => {
-    const { run } = createSearches({ turn: 2, most: 2 });
-    const under = [run(steps(20)), run(steps(20))];
-    expect(await codeOf(() => run(steps(20)))).to.equal("SEARCHES_FULL");
+  it("are refused when too many of many rows are under way, before they look at any", async () => {
+    const { begin } = searchesOf({ turn: 2, most: 2 });
+    const runWide = () => {
+      const search = begin(Infinity);
+      return search.run(wide(search));
+    };
+    const under = [runWide(), runWide()];
+    expect(await codeOf(runWide)).to.equal("SEARCHES_FULL");
     await Promise.all(under.map((answer) => Promise.resolve(answer)));
-    expect(await run(steps(20))).to.equal(20);
+    expect(await runWide()).to.equal(20);
   });
 
-  it("are refused while the event loop is late, but for a few, and those that no other waits for", async () => {
-    let lag = 0;
-    const { run } = createSearches({ turn: 2, most: 32, lag: () => lag });
-    const under = Array.from({ length: 6 }, () => run(steps(20)));
-    lag = 101;
-    expect(await codeOf(() => run(steps(20)))).to.equal("OVERLOADED");
-    lag = 100;
-    under.push(run(steps(20)));
-    await Promise.all(under.map((answer) => Promise.resolve(answer)));
-    lag = 5_000;
-    const few = Array.from({ length: 4 }, () => run(steps(20)));
-    expect(await codeOf(() => run(steps(20)))).to.equal("OVERLOADED");
-    expect(await Promise.all(few.map((answer) => Promise.resolve(answer)))).to.deep.equal([20, 20, 20, 20]);
+  it("are refused in the middle where they turn out to look at many rows", async () => {
+    const { run } = searchesOf({ turn: 2, most: 0 });
+    expect(await run(steps(200))).to.equal(200);
+    expect(await codeOf(() => run(steps(300)))).to.equal("SEARCHES_FULL");
+  });
+
+  it("of few rows are never refused", async () => {
+    const { begin } = searchesOf({ turn: 2, most: 1 });
+    const other = begin(Infinity);
+    const under = other.run(wide(other));
+    const few = Array.from({ length: 50 }, () => {
+      const search = begin(Infinity);
+      search.require(100);
+      return search.run(steps(1));
+    });
+    expect(new Set(await Promise.all(few.map((answer) => Promise.resolve(answer))))).to.deep.equal(new Set([1]));
+    expect(await under).to.equal(20);
   });
 
   it("are abandoned when the store stops, and none starts after that", async () => {
-    const { run, stop } = createSearches({ turn: 2, most: 8 });
+    const { run, stop } = searchesOf({ turn: 2, most: 8 });
     const log: string[] = [];
     const under = [run(steps(1_000, "a", log)), run(steps(1_000, "b", log))].map((answer) => codeOf(() => answer));
     await stop();
@@ -113,7 +133,7 @@ describe("searches", () => {
   });
 
   it("fail with what their work throws, at once or later", async () => {
-    const { run } = createSearches({ turn: 2, most: 2 });
+    const { run } = searchesOf({ turn: 2, most: 2 });
     function* failing(after: number): Sliced<number> {
       yield* steps(after);
       throw new Error("broken");
@@ -125,7 +145,7 @@ describe("searches", () => {
   });
 
   it("share the rows that one request may load", () => {
-    const search = createSearch(createSearches(), 1_000);
+    const search = createSearches().begin(1_000);
     search.require(1_000);
     search.spend(600);
     expect(search.left).to.equal(400);

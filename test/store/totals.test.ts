@@ -11,7 +11,7 @@ import { readDelegates } from "../../src/store/query/lists/delegate-list.js";
 import { atOnce } from "../../src/async/time-slicing.js";
 import { createReading, type Reading } from "../../src/store/lmdb/reading.js";
 import { readState } from "../../src/store/records/records.js";
-import { createSearch, createSearches } from "../../src/store/query/search.js";
+import { createSearches } from "../../src/store/query/search.js";
 import { createSnapshot } from "../../src/store/state/snapshot.js";
 import type { Block, Lock, Transaction } from "../../types/chain.js";
 import type { ChainSnapshot } from "../../types/chain-adapter.js";
@@ -121,7 +121,7 @@ const open = async (height: number): Promise<Opened> => {
   const { reading, ...counting } = createCountingReading(createReading(store.environment));
   const state = readState(reading)!;
   const delegates = atOnce(readDelegates(reading, state));
-  const search = createSearch(createSearches(), Infinity);
+  const search = createSearches().begin(Infinity);
   const snapshot = createSnapshot({ reading, state, rules, delegates: () => delegates }, search, () => undefined);
   const block = (await snapshot.block({ height: height - 1 }))!;
   const page = await snapshot.transactions({ filter: { blockId: block.id }, order: transactionSpec.usual, offset: 0, limit: 1 });

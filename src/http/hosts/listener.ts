@@ -69,12 +69,17 @@ export const createListener = ({ basePath, handle, readBody, requestId, logger }
         const { response } = this;
         // Clients wait for the head before there is anything to tell them.
         response.writeHead(status, headers).flushHeaders();
-        response.on("drain", () => body.resume());
+        let drained = false;
+        response.on("drain", () => {
+          drained = true;
+          body.resume();
+        });
         const write = (chunk: Chunk): boolean => {
-          response.write(chunk);
+          drained = false;
+          const hasRoom = response.write(chunk);
           handOver(response);
           // What `write` said does not hold where "drain" has been told meanwhile: by Node.js 26, in this very call.
-          return !response.writableNeedDrain;
+          return hasRoom || drained;
         };
         body.to({ write, end: () => void response.end() });
         return;

@@ -90,7 +90,7 @@ const createAskWaiting =
     context.state = undefined;
     release(state);
     try {
-      return await endpoint.ask({ params, query, page, body, prefix, at, headers: transport.request.headers, left: leaving.signal }, state);
+      return await endpoint.ask({ params, query, page, body, prefix, at, headers: transport.request.headers, left: leaving.signal, waited: (milliseconds) => (context.waited += milliseconds) }, state);
     } finally {
       leaving.forget();
       await openOne(context);

@@ -28,6 +28,7 @@ export interface RouteInput {
   headers?: IncomingHttpHeaders;
   /** For routes that wait only; set when they are asked. */
   left?: AbortSignal | undefined;
+  waited?: (milliseconds: number) => void;
 }
 
 /** What a reply depends on besides its route and body: the parameters of path and query as text, for links to repeat, and its form. */
@@ -175,7 +176,7 @@ const writerOf = <State extends Scope>(route: Route<State>, needs: EndpointNeeds
 
 const askerOf = <State extends Scope>(route: Route<State>): Endpoint<State>["ask"] => {
   if (route.kind === "item" && route.waits === true) {
-    return ({ params, query, body, prefix, headers = {}, left }, state) => route.answer({ params, query, body, prefix, headers, left } as never, state);
+    return ({ params, query, body, prefix, headers = {}, left, waited }, state) => route.answer({ params, query, body, prefix, headers, left, waited } as never, state);
   }
   if (route.kind === "item" || route.kind === "body") {
     return ({ params, query, body, prefix, headers = {} }, state) => route.answer({ params, query, body, prefix, headers } as never, state);

@@ -1,6 +1,7 @@
 import ipaddr from "ipaddr.js";
 import { LRUCache } from "lru-cache";
 import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
 import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
 import type { MaybePromise } from "../../../types/chain-adapter.js";
 import { type Address, addressOf, createNetworks } from "../../net/addresses.js";
@@ -10,13 +11,20 @@ import type { HeaderPairs } from "../reply/default-headers.js";
 const withoutPort = (text: string): string => /^\[(.+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text;
 
 /**
+ * The address of the other end of a connection. A unix socket has none: its peer is on this machine, as a peer on the loopback is. Nor does
+ * a connection that has been reset, but that still has an address of its own.
+ */
+const peerOf = ({ remoteAddress, localAddress, destroyed }: Socket): string =>
+  remoteAddress ?? (localAddress === undefined && !destroyed ? "127.0.0.1" : "");
+
+/**
  * Finds the address that a request came from. `X-Forwarded-For` is trusted only as far as trusted proxies wrote it: it is walked
  * from the right, past trusted addresses, to the first that is not trusted.
  */
 export const createClientAddress = (trustedProxies: readonly string[]): ((request: IncomingMessage) => Address | undefined) => {
   const trusted = createNetworks(trustedProxies);
   return (request) => {
-    let client = addressOf(request.socket.remoteAddress ?? "");
+    let client = addressOf(peerOf(request.socket));
     const forwarded = request.headers["x-forwarded-for"];
     if (trustedProxies.length === 0 || forwarded === undefined) {
       return client;
@@ -131,7 +139,7 @@ export const createRateLimit = ({ rateLimit, trustedProxies }: RateLimitOptions)
   // Without trusted proxies, the address of the connection alone decides.
   const isNotCounted =
     trustedProxies.length === 0
-      ? (request: IncomingMessage): boolean => judgements.memo(request.socket.remoteAddress ?? "", { context: request })
+      ? (request: IncomingMessage): boolean => judgements.memo(peerOf(request.socket), { context: request })
       : isExempt;
   const workOfOne = (rateLimit.workPerMinute ?? Infinity) / rateLimit.perMinute;
   const charge = (key: string, worked: number): number => {

@@ -15,6 +15,8 @@ export interface Replied {
   readonly bytes: number;
   /** Milliseconds from its arrival until its reply was handed to the connection, or until its stream had closed. */
   readonly ms: number;
+  /** Milliseconds of those that it waited for what its client asked to wait for. */
+  readonly waited: number;
   /** Whether its body was a stream. */
   readonly isStreamed: boolean;
   /** Milliseconds for which it held the event loop. */
@@ -33,15 +35,15 @@ export type Refusal = Pick<Replied, "id" | "status" | "bytes">;
 export const refusals = new WeakMap<IncomingMessage, Refusal>();
 
 export const repliedOf = <State extends Scope>(context: RequestContext<State>): Replied => {
-  const { transport, id, endpoint, status, bytes, since, isStreamed, worked, isHit } = context;
+  const { transport, id, endpoint, status, bytes, since, waited, isStreamed, worked, isHit } = context;
   const ms = performance.now() - since;
   const route = endpoint?.route;
-  const replied = { request: transport.request, id, route, status, bytes, ms, isStreamed, work: worked, isHit: endpoint?.cached === true ? isHit : undefined };
+  const replied = { request: transport.request, id, route, status, bytes, ms, waited, isStreamed, work: worked, isHit: endpoint?.cached === true ? isHit : undefined };
   return status === clientLeft ? { ...replied, ...refusals.get(transport.request) } : replied;
 };
 
 /** A request that was refused before it was one, and so has no route and took no time that could be told. */
-export const repliedOfRefused = (request: IncomingMessage, refusal: Refusal): Replied => ({ request, ...refusal, route: undefined, ms: 0, isStreamed: false, work: 0, isHit: undefined });
+export const repliedOfRefused = (request: IncomingMessage, refusal: Refusal): Replied => ({ request, ...refusal, route: undefined, ms: 0, waited: 0, isStreamed: false, work: 0, isHit: undefined });
 
 /** What observes requests must not keep one from ending. */
 export const guardedObserver = (onReply: ((replied: Replied) => void) | undefined, logger: Logger): ((replied: Replied) => void) | undefined =>

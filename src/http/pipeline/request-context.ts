@@ -52,6 +52,8 @@ export class RequestContext<State extends Scope> implements WorkMeter {
   reply: Reply | undefined;
   /** Milliseconds of `performance.now()` when it came. */
   readonly since = performance.now();
+  /** Milliseconds that it has waited for what its client asked to wait for. */
+  waited = 0;
   /** Whether the reply came from the cache. */
   isHit = false;
   /** As sent. */

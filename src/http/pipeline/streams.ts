@@ -28,6 +28,12 @@ interface BodyStreamNeeds {
   failed(error: unknown): void;
 }
 
+/** Closes the connection when the response has been sent; one of HTTP/2 when all that are under way on it have been. */
+const closeAfter = (response: ServerResponse & { stream?: { session?: { close(): void } } }): void => {
+  const { socket, stream } = response;
+  response.once("finish", () => (stream === undefined ? socket?.destroySoon() : stream.session?.close()));
+};
+
 /** The body of one reply on its way. It fails nobody: where something is missing, the connection is cut. */
 export class BodyStream {
   private readonly needs: BodyStreamNeeds;
@@ -61,12 +67,13 @@ export class BodyStream {
     this.pumping ??= this.pump(this.sink).finally(() => (this.pumping = undefined));
   }
 
-  /** Ends it at once, with what has been produced so far. */
+  /** Ends it at once, with what has been produced so far, and then its connection: a client that comes again on that would be refused by a node that stops. */
   end(): void {
     if (this.over) return;
     this.finish();
-    this.sink?.end();
     const { response } = this.needs;
+    closeAfter(response);
+    this.sink?.end();
     this.timer = setTimeout(() => response.destroy(), lastMoments).unref();
   }
 

@@ -15,7 +15,7 @@ import { emptyReply, immutable, type Reply, type StreamBody, variantsOf } from "
 export const defaultPatience = 30_000;
 
 /** Neither proxies nor middleware may hold events back to compress or collect them. (`X-Accel-Buffering` is nginx's.) */
-const unbuffered: HeaderPairs = ["Cache-Control", "no-store, no-transform", "X-Accel-Buffering", "no"];
+const unbuffered: HeaderPairs = ["Cache-Control", "no-cache, no-transform", "X-Accel-Buffering", "no"];
 
 const heightHeader = (height: number | undefined): HeaderPairs => (height === undefined ? [] : ["X-Block-Height", String(height)]);
 
@@ -26,18 +26,27 @@ const valueOf = (name: string, pairs: HeaderPairs): string | undefined => {
   return place === -1 ? undefined : pairs[2 * place + 1];
 };
 
-/** The headers on which a reply depends in any case, and those that its own `Vary` adds: a cache that knew but some would give a reply to the wrong client. */
-const varying = (general: HeaderPairs, own: HeaderPairs): HeaderPairs => {
-  const [all, more] = [valueOf("vary", general), valueOf("vary", own)];
-  if (all === undefined || more === undefined) return own;
-  const vary = [...new Set([...all.split(", "), ...more.split(", ")])].join(", ");
-  return own.map((text, index) => (index % 2 === 1 && own[index - 1]?.toLowerCase() === "vary" ? vary : text));
+/** The list of both, each member once. */
+const union = (general: string, own: string): string => [...new Set([...general.split(", "), ...own.split(", ")])].join(", ");
+
+/**
+ * Headers of its own that add to those of any reply: a cache that knew but some of `Vary` would give a reply to the wrong client, and what
+ * must not be transformed is held back by whoever does so.
+ */
+const added: Partial<Record<string, (general: string, own: string) => string>> = {
+  vary: union,
+  "cache-control": (general, own) => (general.includes("no-transform") ? union(own, "no-transform") : own),
 };
 
-/** Headers by which those of the same names in `general` are replaced, except that `Vary` is added to. */
+/** Headers by which those of the same names in `general` are replaced, except that `Vary` and `Cache-Control` keep what `added` says. */
 export const withOwn = (general: HeaderPairs, own: HeaderPairs): string[] => {
   const names = new Set(namesOf(own));
-  return [...general.filter((_, index) => !names.has((general[index - (index % 2)] ?? "").toLowerCase())), ...varying(general, own)];
+  const joined = own.map((text, index) => {
+    const name = index % 2 === 0 ? "" : (own[index - 1] ?? "").toLowerCase();
+    const before = valueOf(name, general);
+    return before === undefined ? text : (added[name]?.(before, text) ?? text);
+  });
+  return [...general.filter((_, index) => !names.has((general[index - (index % 2)] ?? "").toLowerCase())), ...joined];
 };
 
 const streamReply = (answer: StreamAnswer, height: number | undefined): Reply => {

@@ -32,7 +32,6 @@ const secondsUntilReady = 5;
 const headersOf: Partial<Record<ErrorCode, HeaderPairs>> = {
   UNAUTHORIZED: ["WWW-Authenticate", 'Bearer realm="node"'],
   SEARCHES_FULL: ["Retry-After", "1"],
-  OVERLOADED: ["Retry-After", "1"],
   BODIES_FULL: ["Retry-After", "1", "Connection", "close"],
   HOST_SILENT: ["Retry-After", "5"],
   BODY_TOO_SLOW: ["Connection", "close"],

@@ -103,7 +103,7 @@ const createDefaults = (register: Registry): void => {
 };
 
 const durationsName = "portico_http_request_duration_seconds";
-const durationsHelp = "Seconds from a request's arrival until its reply was handed to the connection.";
+const durationsHelp = "Seconds from a request's arrival until its reply was handed to the connection, less what it waited for its client.";
 
 const createDeliveries = (registry: Registry): Metrics["deliveryEnded"] => {
   const deliveries = new Counter({ name: "portico_webhook_deliveries_total", help: "Attempts of webhook deliveries that were delivered or failed, and deliveries that were given up: dead or superseded.", labelNames: ["outcome"], registers: [registry] });
@@ -169,10 +169,10 @@ export const createMetrics = (observed: Observed): Metrics => {
 
   return {
     contentType: registry.contentType,
-    replied: ({ request, route, status, ms, isStreamed, isHit }) => {
+    replied: ({ request, route, status, ms, waited, isStreamed, isHit }) => {
       if (isHit !== undefined) kept[isHit ? "hits" : "misses"]++;
       // How long a stream is open is up to its client.
-      if (!isStreamed) durations.observe(route, request.method ?? "", status, ms / 1000);
+      if (!isStreamed) durations.observe(route, request.method ?? "", status, (ms - waited) / 1000);
     },
     blockApplied: (seconds) => applies.observe(seconds),
     deliveryEnded: createDeliveries(registry),

@@ -5,7 +5,7 @@ import type { ParsedBlocks } from "../follow/parsed-blocks.js";
 import { createOldest, historyMissing } from "../history/completeness.js";
 import { createPastLists, createPastSnapshot } from "../history/past-snapshot.js";
 import type { Environment, StoreDatabases } from "../lmdb/environment.js";
-import { createSearch, type Searches } from "../query/search.js";
+import type { Searches } from "../query/search.js";
 import type { ChainMarks } from "./chain-marks.js";
 import type { Views } from "./read-views.js";
 import { completeKey } from "./rebuild.js";
@@ -46,7 +46,7 @@ export const createStoreReads = (needs: StoreReadsNeeds): StoreReads => {
   /** A store that a version without history has made gets the database from whoever writes it next. */
   const keepsHistory = history && (environment.db as Partial<StoreDatabases>).history !== undefined;
 
-  const snapshotOf: StoreReads["snapshotOf"] = (view, { searchRows = Infinity } = {}) => createSnapshot(view, createSearch(searches, searchRows), views.take(view));
+  const snapshotOf: StoreReads["snapshotOf"] = (view, { searchRows = Infinity } = {}) => createSnapshot(view, searches.begin(searchRows), views.take(view));
 
   const oldest = createOldest(keepsHistory);
 
@@ -57,10 +57,10 @@ export const createStoreReads = (needs: StoreReadsNeeds): StoreReads => {
     const release = views.take(view);
     try {
       const { height: tip } = view.state.tip;
-      if (height === tip) return createSnapshot(view, createSearch(searches, searchRows), release);
+      if (height === tip) return createSnapshot(view, searches.begin(searchRows), release);
       if (height >= 1 && height < tip) {
         if (height < oldest.heightOf(view)) throw historyMissing(oldest.of(view));
-        return createPastSnapshot(view, height, { search: createSearch(searches, searchRows), lists: pastLists, release });
+        return createPastSnapshot(view, height, { search: searches.begin(searchRows), lists: pastLists, release });
       }
     } catch (error) {
       release();
