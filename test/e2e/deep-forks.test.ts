@@ -7,7 +7,7 @@ import type { BlockData, BlockSource } from "../../types/events.js";
 import type { ApiPlugin } from "../../types/plugin.js";
 import type { Webhook, WebhookSecret } from "../../types/webhooks.js";
 import { createWorkbench, urlIn, type Workbench } from "../hosts/example-process.js";
-import { after, at, before, chain, end, fork, newTip, undoBlocks } from "../store/branches.js";
+import { after, at, before, branch, chain, end, fork, newTip, undoBlocks } from "../store/branches.js";
 import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
 import { createReceiver, type Receiver } from "../webhooks/receiver.js";
 import { token, webhookOptions } from "./reader-options.js";
@@ -117,6 +117,26 @@ describe("a node whose host goes back further than undo records reach", function
       expect(headers.authorization).to.equal(hook?.token.slice(0, 32));
     }
     expect(lines.filter((line) => line.includes("rebuil"))).to.have.length(2);
+  });
+
+  it("sends the reversal of each block that the host leaves while the store is rebuilt, below the first fork", async () => {
+    const { source, reached, goOn } = createSource();
+    createNode(source);
+    await listen();
+    ["block.applied", "block.reverted"].forEach(create);
+    [source.blocks, source.stopsAt] = [after, 39];
+    events.emit("block.applied", newTip);
+    await reached;
+    const lower = fork - 10;
+    const other = branch(lower, fork + 5);
+    source.blocks = [...before.slice(0, lower), ...other];
+    goOn();
+    events.emit("block.applied", other.at(-1));
+    await node.settled();
+    while (told("block.applied").at(-1) !== other.at(-1)?.height) await delay(5);
+    await node.settled();
+    expect(told("block.reverted")).to.deep.equal(before.slice(lower).map(({ height }) => height).reverse());
+    expect(told("block.applied")).to.deep.equal(other.map(({ height }) => height));
   });
 
   it("notices within 15 s that the host's database was rolled back without an event", async () => {

@@ -1,5 +1,6 @@
 import { textKey } from "../layout/keys.js";
 import type { Environment } from "../lmdb/environment.js";
+import { leaveRebuilt } from "../follow/orphans.js";
 import { transact } from "../lmdb/transact.js";
 import { completeKey, readRebuild, type Rebuild, writeRebuild } from "./rebuild.js";
 import type { BlockName, Store } from "./store-contract.js";
@@ -14,7 +15,15 @@ export interface ChainMarks extends Pick<Store, "isComplete" | "markComplete" | 
 
 const disownedKey = textKey("disowned");
 
-export const createChainMarks = (environment: Environment, { isWriter }: { isWriter: boolean }): ChainMarks => {
+interface MarksNeeds {
+  isWriter: boolean;
+  /** Whether a block is on the chain as it is now. */
+  isOnChain(block: BlockName): boolean;
+  /** When a block was reverted, in milliseconds since 1970. */
+  revertedAt(id: string): number;
+}
+
+export const createChainMarks = (environment: Environment, { isWriter, isOnChain, revertedAt }: MarksNeeds): ChainMarks => {
   const { meta } = environment.db;
   const readComplete = (): boolean => meta.get(completeKey) === true;
   const complete = readComplete();
@@ -30,6 +39,7 @@ export const createChainMarks = (environment: Environment, { isWriter }: { isWri
     },
     markComplete: () => {
       transact(environment, () => {
+        if (marks.rebuild !== undefined) leaveRebuilt(environment, isOnChain, revertedAt);
         meta.putSync(completeKey, true);
         writeRebuild(environment, undefined);
       });

@@ -1,4 +1,5 @@
 import type { Tip } from "../../../types/chain.js";
+import { systemClock } from "../../clock.js";
 import { createParsedBlocks } from "../follow/parsed-blocks.js";
 import { dropStaleHistory } from "../history/completeness.js";
 import { noEntries } from "../layout/write-log.js";
@@ -6,13 +7,14 @@ import { openEnvironment } from "../lmdb/environment.js";
 import { openTransaction } from "../lmdb/reading.js";
 import { firstOtherReward } from "../query/rewards.js";
 import { createSearches } from "../query/search.js";
+import { readBlock } from "../records/records.js";
 import { checkRules } from "../records/rules-fingerprint.js";
 import { createFreshReads } from "../write/batch/fresh-read.js";
 import { hasUndo } from "../write/batch/undo.js";
 import { createChainMarks } from "./chain-marks.js";
 import { createViews } from "./read-views.js";
 import { readRebuild } from "./rebuild.js";
-import type { Store, StoreNeeds, StoreOptions } from "./store-contract.js";
+import type { BlockName, Store, StoreNeeds, StoreOptions } from "./store-contract.js";
 import { createStoreReads } from "./store-reads.js";
 import { createStoreWrites } from "./store-writes.js";
 import { createTipCache } from "./tip-cache.js";
@@ -29,13 +31,18 @@ export const createStore = (options: StoreOptions, needs: StoreNeeds): Store => 
   const newest = createFreshReads(environment);
   if (isWriter && history) dropStaleHistory(environment);
   const tipState = createTipCache(environment);
-  const marks = createChainMarks(environment, { isWriter });
   const parsed = createParsedBlocks();
   const searches = createSearches(needs.searches);
   const views = createViews({ environment, rules, openTransaction: isWriter ? newest.open : () => openTransaction(environment), tipState });
   if (isWriter) views.show(views.ofLastCommit());
+  const isOnChain = ({ height, id }: BlockName): boolean => {
+    const view = views.ofNow();
+    return view !== undefined && height <= view.state.tip.height && readBlock(view.reading, height)?.id === id;
+  };
+  const revertedAt = (id: string): number => needs.timesOf?.("reverted", id)?.at ?? (needs.clock ?? systemClock).now();
+  const marks = createChainMarks(environment, { isWriter, isOnChain, revertedAt });
   const { snapshotOf, ...reads } = createStoreReads({ environment, isWriter, history, views, marks, searches, parsed });
-  const { idle, ...writing } = createStoreWrites({ ...needs, undoBlocks: options.undoBlocks, history, isWriter, environment, newest, views, marks, parsed, snapshotOf });
+  const { idle, ...writing } = createStoreWrites({ ...needs, undoBlocks: options.undoBlocks, history, isWriter, environment, newest, views, marks, parsed, snapshotOf, revertedAt });
 
   /** lmdb-js by itself reuses a read transaction until the event loop has turned, and would miss what another process commits meanwhile. */
   const readTip = (): Tip | undefined => {
