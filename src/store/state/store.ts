@@ -7,19 +7,24 @@ import { openEnvironment } from "../lmdb/environment.js";
 import { openTransaction } from "../lmdb/reading.js";
 import { firstOtherReward } from "../query/rewards.js";
 import { createSearches } from "../query/search.js";
-import { readBlock } from "../records/records.js";
 import { checkRules } from "../records/rules-fingerprint.js";
 import { createFreshReads } from "../write/batch/fresh-read.js";
 import { hasUndo } from "../write/batch/undo.js";
 import { createChainMarks } from "./chain-marks.js";
 import { createViews } from "./read-views.js";
 import { readRebuild } from "./rebuild.js";
-import type { BlockName, Store, StoreNeeds, StoreOptions } from "./store-contract.js";
+import type { Store, StoreNeeds, StoreOptions } from "./store-contract.js";
 import { createStoreReads } from "./store-reads.js";
 import { createStoreWrites } from "./store-writes.js";
 import { createTipCache } from "./tip-cache.js";
 
 export type { Prewarm, Store, StoreNeeds, StoreOptions } from "./store-contract.js";
+
+/** When a block was reverted, in milliseconds since 1970: now, unless a replica's node has told when. */
+const createRevertedAt =
+  ({ timesOf, clock = systemClock }: StoreNeeds) =>
+  (id: string): number =>
+    timesOf?.("reverted", id)?.at ?? clock.now();
 
 /** Opens the store. @throws PorticoError STORE_DAMAGED, STORE_FOREIGN, STORE_IN_USE; NOT_READY if another process has to make it first */
 export const createStore = (options: StoreOptions, needs: StoreNeeds): Store => {
@@ -35,12 +40,8 @@ export const createStore = (options: StoreOptions, needs: StoreNeeds): Store => 
   const searches = createSearches(needs.searches);
   const views = createViews({ environment, rules, openTransaction: isWriter ? newest.open : () => openTransaction(environment), tipState });
   if (isWriter) views.show(views.ofLastCommit());
-  const isOnChain = ({ height, id }: BlockName): boolean => {
-    const view = views.ofNow();
-    return view !== undefined && height <= view.state.tip.height && readBlock(view.reading, height)?.id === id;
-  };
-  const revertedAt = (id: string): number => needs.timesOf?.("reverted", id)?.at ?? (needs.clock ?? systemClock).now();
-  const marks = createChainMarks(environment, { isWriter, isOnChain, revertedAt });
+  const revertedAt = createRevertedAt(needs);
+  const marks = createChainMarks(environment, { isWriter, views, revertedAt });
   const { snapshotOf, ...reads } = createStoreReads({ environment, isWriter, history, views, marks, searches, parsed });
   const { idle, ...writing } = createStoreWrites({ ...needs, undoBlocks: options.undoBlocks, history, isWriter, environment, newest, views, marks, parsed, snapshotOf, revertedAt });
 
