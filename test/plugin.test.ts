@@ -59,6 +59,20 @@ describe("createApiPlugin", () => {
     return body.data.block.height;
   };
 
+  it("lets any number of requests wait for the host's pool, without a warning of Node.js", async () => {
+    const warnings: string[] = [];
+    const note = (warning: Error): void => void warnings.push(warning.message);
+    process.on("warning", note);
+    const waiting: ((list: never[]) => void)[] = [];
+    const url = await listening(create({ pool: { list: () => new Promise((resolve) => waiting.push(resolve)) } }));
+    const replies = Array.from({ length: 30 }, () => fetch(`${url}/transactions/unconfirmed`));
+    await eventually(() => (waiting.length === 30 ? true : undefined));
+    waiting.forEach((answer) => answer([]));
+    expect((await Promise.all(replies)).map(({ status }) => status)).to.deep.equal(replies.map(() => 200));
+    process.off("warning", note);
+    expect(warnings).to.deep.equal([]);
+  });
+
   it("serves what the host emits once `settled` resolves", async () => {
     const plugin = create();
     const url = await listening(plugin);

@@ -7,6 +7,7 @@ import { v1Routes } from "../api/v1/index.js";
 import { v2Routes } from "../api/v2/index.js";
 import { webhookRequests } from "../api/webhook-requests.js";
 import { closeAll } from "../async/close-all.js";
+import { createSharedAbort } from "../async/shared-abort.js";
 import { createChainRules } from "../chain/rules.js";
 import { fullClock } from "../clock.js";
 import { consoleRoutes } from "../console/routes.js";
@@ -213,7 +214,7 @@ const createPluginLifecycle = (node: Node, services: Services, edge: ReturnType<
  * @throws PorticoError OPTION_INVALID
  */
 export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin => {
-  const late: Late = { phase: () => lifecycle.phase(), stopping: new AbortController() };
+  const late: Late = { phase: () => lifecycle.phase(), stopping: createSharedAbort() };
   const node = createNode(context, late);
   const services = createServices(context, node, late);
   const operating = createOperating(context, node, services, late);
@@ -223,7 +224,7 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
   const { reports, metrics } = operating;
 
   const renew = (): void => {
-    if (late.stopping.signal.aborted) late.stopping = new AbortController();
+    if (late.stopping.signal.aborted) late.stopping = createSharedAbort();
   };
 
   return {

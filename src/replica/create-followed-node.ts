@@ -6,6 +6,7 @@ import { EventEmitter } from "eventemitter3";
 import type { BlockData } from "../../types/events.js";
 import type { BlockMark, FollowedNode } from "../../types/followed-node.js";
 import type { Logger, Network, NodeContext } from "../../types/node-context.js";
+import { createSharedAbort } from "../async/shared-abort.js";
 import type { FullClock } from "../clock.js";
 import { messageOf, PorticoError } from "../errors.js";
 import type { LakeFiles } from "../lake/index.js";
@@ -143,7 +144,7 @@ export const createFollowedNode = async ({ url, dataDir, lake: where, lakeKey, s
   const watch = createNodeWatch({ client, now });
   const host = createNodeHost({ client, watch, lastKnown, now });
   await meet(client, host, { logger, signal: giveUp });
-  let ending = new AbortController();
+  let ending = createSharedAbort();
   const lake = createReplicaLake({
     ...{ where: where ?? `${client.url}/lake`, nethash: network.network.nethash, key: lakeKey, dataDir, signal: () => ending.signal, logger },
     restoreFrom: (files) => restore(files, network),
@@ -159,7 +160,7 @@ export const createFollowedNode = async ({ url, dataDir, lake: where, lakeKey, s
   const follows: FollowedNode = {
     url: client.url,
     prepare: async (signal) => {
-      ending = new AbortController();
+      ending = createSharedAbort();
       watch.start();
       renewing = setInterval(() => void host.renew().catch(() => undefined), renewInterval).unref();
       if (dataDir === undefined) return;

@@ -2,8 +2,8 @@ import type { Logger } from "../../types/node-context.js";
 import { HostGivenUp, messageOf, PorticoError } from "../errors.js";
 import type { Problems } from "../problems.js";
 
-/** Whether whoever notices it logs it, once: the store cannot be written, or the node stops without its host. */
-const isTold = (error: unknown): boolean => error instanceof HostGivenUp || (error instanceof PorticoError && error.code === "STORE_UNWRITABLE");
+/** Whether whoever notices it logs it, once: the store cannot be written or has no state yet, or the node stops without its host. */
+const isTold = (error: unknown): boolean => error instanceof HostGivenUp || (error instanceof PorticoError && (error.code === "STORE_UNWRITABLE" || error.code === "NOT_READY"));
 
 export const logFailure = (logger: Logger, what: string, error: unknown): void => {
   if (!isTold(error)) logger.error(`webhooks: ${what}: ${messageOf(error)}`);

@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { mock } from "node:test";
 import { EventEmitter } from "eventemitter3";
@@ -5,9 +6,9 @@ import { expect } from "chai";
 import { createApiPlugin } from "../../src/index.js";
 import type { BlockData, BlockSource } from "../../types/events.js";
 import type { ApiPlugin } from "../../types/plugin.js";
-import type { Webhook, WebhookSecret } from "../../types/webhooks.js";
+import type { DeliveryState, Webhook, WebhookSecret } from "../../types/webhooks.js";
 import { createWorkbench, urlIn, type Workbench } from "../hosts/example-process.js";
-import { after, at, before, chain, end, fork, newTip, undoBlocks } from "../store/branches.js";
+import { after, at, before, branch, chain, end, fork, newTip, undoBlocks } from "../store/branches.js";
 import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
 import { createReceiver, type Receiver } from "../webhooks/receiver.js";
 import { token, webhookOptions } from "./reader-options.js";
@@ -45,8 +46,9 @@ describe("a node whose host goes back further than undo records reach", function
   let bench: Workbench;
   let receiver: Receiver;
   let lines: string[];
+  let errors: string[];
   beforeEach(async () => {
-    [dataDir, events, bench, lines] = [temporaryFolder(), new EventEmitter(), createWorkbench(), []];
+    [dataDir, events, bench, lines, errors] = [temporaryFolder(), new EventEmitter(), createWorkbench(), [], []];
     receiver = await createReceiver();
   });
   afterEach(async () => {
@@ -59,7 +61,7 @@ describe("a node whose host goes back further than undo records reach", function
 
   const createNode = (blocks: BlockSource): void => {
     const note = (line: string): void => void lines.push(line);
-    const logger = { debug: () => undefined, info: note, warn: note, error: note };
+    const logger = { debug: () => undefined, info: note, warn: note, error: (line: string) => void errors.push(line) };
     node = createApiPlugin({ network: chain.network, events, dataDir, blocks, logger, options: { undoBlocks, webhooks: webhookOptions } });
   };
   const listen = async (): Promise<string> => `http://127.0.0.1:${((await node.listen(0)).address() as AddressInfo).port}/api`;
@@ -119,6 +121,56 @@ describe("a node whose host goes back further than undo records reach", function
     expect(lines.filter((line) => line.includes("rebuil"))).to.have.length(2);
   });
 
+  it("logs no error for deliveries that wait until the store is rebuilt, at a start, and sends them then", async () => {
+    const { source, reached, goOn } = createSource();
+    createNode(source);
+    await node.start();
+    const held: ServerResponse[] = [];
+    const hold = (_request: unknown, response: ServerResponse): void => void held.push(response);
+    receiver.answer = hold;
+    const { id } = node.webhooks?.create({ event: "block.applied", target: receiver.url, from: "genesis" }) ?? {};
+    const total = (state: DeliveryState): number => node.webhooks?.deliveries(Number(id), state, { offset: 0, limit: 1 }).total ?? 0;
+    while (held.length === 0 || total("pending") < end) await delay(5);
+    await node.stop();
+
+    const before = held.length;
+    [source.blocks, source.stopsAt] = [after, 39];
+    createNode(source);
+    const starting = node.start();
+    await reached;
+    await receiver.until(before + 1);
+    receiver.answer = (_request, response) => response.end();
+    held.forEach((response) => response.end());
+    // Its place is free: another is taken.
+    while (total("delivered") < held.length - before) await delay(5);
+    goOn();
+    await starting;
+    await node.settled();
+    while (total("pending") + total("retrying") > 0) await delay(5);
+    expect(new Set(told("block.applied")).size).to.be.at.least(fork);
+    expect(errors).to.deep.equal([]);
+  });
+
+  it("sends the reversal of each block that the host leaves while the store is rebuilt, below the first fork", async () => {
+    const { source, reached, goOn } = createSource();
+    createNode(source);
+    await listen();
+    ["block.applied", "block.reverted"].forEach(create);
+    [source.blocks, source.stopsAt] = [after, 39];
+    events.emit("block.applied", newTip);
+    await reached;
+    const lower = fork - 10;
+    const other = branch(lower, fork + 5);
+    source.blocks = [...before.slice(0, lower), ...other];
+    goOn();
+    events.emit("block.applied", other.at(-1));
+    await node.settled();
+    while (told("block.applied").at(-1) !== other.at(-1)?.height) await delay(5);
+    await node.settled();
+    expect(told("block.reverted")).to.deep.equal(before.slice(lower).map(({ height }) => height).reverse());
+    expect(told("block.applied")).to.deep.equal(other.map(({ height }) => height));
+  });
+
   it("notices within 15 s that the host's database was rolled back without an event", async () => {
     const { source } = createSource();
     mock.timers.enable({ apis: ["setInterval"] });
@@ -132,6 +184,25 @@ describe("a node whose host goes back further than undo records reach", function
     while (node.health().status !== "ok") await new Promise((resolve) => setTimeout(resolve, 20));
     await node.settled();
     expect(node.health()).to.include({ status: "ok", height: newTip.height });
+  });
+
+  it("notices within 15 s of its start that the host's database was rolled back while it was stopped, and says both heights", async () => {
+    const { source } = createSource();
+    createNode(source);
+    await node.start();
+    await node.stop();
+    source.blocks = before.slice(0, 90);
+    createNode(source);
+    const url = await listen();
+    const started = performance.now();
+    while (node.health().status === "ok") await delay(20);
+    expect(performance.now() - started).to.be.below(15_000);
+    expect(node.health()).to.deep.include({ status: "failing", height: end });
+    expect(node.health().problem).to.include("ends at height 90").and.include(`height ${end}`);
+    expect((await ask(`${url}/health/ready`)).body).to.include({ problem: "diverged" });
+    source.blocks = before;
+    while (node.health().status !== "ok") await delay(20);
+    expect((await ask(`${url}/health/ready`)).body).not.to.include({ problem: "diverged" });
   });
 
   it("is followed by its readers: they answer 503 with the reason while it rebuilds its store, then as it does", async () => {

@@ -45,11 +45,12 @@ const sourceOf = (blocks: BlockData[]): BlockSource & { blocks: BlockData[]; rea
 });
 
 const told: string[] = [];
+const warned: string[] = [];
 let onError = (): void => undefined;
 const logger: Logger = {
   debug: (line) => told.push(line),
   info: (line) => told.push(line),
-  warn: (line) => told.push(line),
+  warn: (line) => void (told.push(line), warned.push(line)),
   error: (line) => {
     told.push(line);
     onError();
@@ -63,7 +64,7 @@ describe("the follower", () => {
   let follower: Follower;
 
   const create = (source: BlockSource | undefined, pace = retryPace): Follower => {
-    told.length = 0;
+    told.length = warned.length = 0;
     return createFollower({ store, rules, events, source, logger, clock: systemClock, onProgress: undefined, retryPace: pace, problems: createProblems(logger) });
   };
   const follow = async (source?: BlockSource, start = true): Promise<void> => {
@@ -235,6 +236,44 @@ describe("the follower", () => {
     await follower.settled();
     expect(told.some((line) => line.includes("block 30: totalFee"))).to.equal(true);
     expect(tip()).to.equal(at(31).id);
+  });
+
+  it("warns once of each kind of payload that is no block, and names what came in its place", async () => {
+    await followFrom(20, sourceOf(chain.blocks.slice(0, 20)));
+    const shapes = { nothing: undefined, "an object without members": {}, "a string": "block", "an object with the members block, at": { block: at(21), at: 1 } };
+    for (const event of ["block.applied", "block.reverted"]) {
+      warned.length = 0;
+      for (const payload of [...Object.values(shapes), ...Object.values(shapes)]) await emit(event, payload);
+      expect(warned).to.have.length(4);
+      Object.keys(shapes).forEach((shape, place) => expect(warned[place]).to.match(new RegExp(`^${event} was emitted with ${shape}, where`)));
+    }
+  });
+
+  it("warns once that blocks come from the source alone, by the third of them, and names the events that it listens for", async () => {
+    const source = sourceOf(chain.blocks.slice(0, 20));
+    await followFrom(20, source);
+    await follower.settled();
+    const grow = async (height: number): Promise<void> => {
+      source.blocks = chain.blocks.slice(0, height);
+      events.emit("blockApplied", at(height));
+      // A block that is new in the source is left to the host's event until the next look.
+      for (const _ of [1, 2]) {
+        follower.look();
+        await follower.settled();
+      }
+      expect(tip()).to.equal(at(height).id);
+    };
+    await grow(21);
+    await grow(22);
+    source.blocks = chain.blocks.slice(0, 23);
+    await emit("block.applied", at(23));
+    await grow(24);
+    await grow(25);
+    expect(warned).to.deep.equal([]);
+    await grow(26);
+    await grow(27);
+    expect(warned).to.have.length(1);
+    expect(warned[0]).to.include("`block.applied`").and.include("`block.reverted`");
   });
 
   it("ends where the host does, whatever mix of blocks and reverts is emitted in a burst", async () => {

@@ -1,4 +1,5 @@
 import type { KeptBlock, OrphanBlock } from "../../../types/chain-adapter.js";
+import type { Block } from "../../../types/chain.js";
 import type { FullBlock } from "../../chain/blocks/block.js";
 import { blockCodec, transactionCodec } from "../layout/block-codec.js";
 import { numberKey, textDigest, textKey } from "../layout/keys.js";
@@ -9,12 +10,13 @@ import { transact } from "../lmdb/transact.js";
 import type { WriteBatch } from "../write/batch/write-batch.js";
 
 /**
- * What the store keeps of blocks beyond the chain, for readers that follow it. Three kinds of keys in the database `orphans`:
+ * What the store keeps of blocks beyond the chain, for readers that follow it. Four kinds of keys in the database `orphans`:
  *
  * - `o`, digest of a block's id -> the block, when it was applied and reverted, how often it had been applied before, and a checksum
  * - `t`, when it was reverted (milliseconds), that digest -> true: what retention looks at
  * - `a`, height of a block of the chain -> digest of its id, when it was applied, how often before, and a checksum; not for blocks read
  *   while catching up
+ * - `r`, height -> while the store is rebuilt, a block that its old chain had below the fork, as under `o`: the host may leave it meanwhile
  *
  * None is undone with a block, nor lost in a rebuild: each names its block.
  */
@@ -31,13 +33,15 @@ const orphanKey = (digest: Buffer): Buffer => Buffer.concat([textKey("o"), diges
 const revertedKey = (time: number, digest: Buffer): Buffer => Buffer.concat([textKey("t"), timeKey(time), digest]);
 const appliedKey = (height: number): Buffer => Buffer.concat([textKey("a"), numberKey(height)]);
 
+const rebuiltKey = (height: number): Buffer => Buffer.concat([textKey("r"), numberKey(height)]);
+
 type OrphanRow = [block: unknown[], transactions: unknown[][], appliedAt: number | null, revertedAt: number, times: number];
 type AppliedRow = [digest: Buffer, at: number | null, times: number];
 
 /** What `verifyStore` has to know of them. */
 export const orphanRows = {
   /** Values of a row of a kind, before its checksum. */
-  lengthOf: (kind: string): number | undefined => (kind === "o" ? 5 : kind === "a" ? 3 : undefined),
+  lengthOf: (kind: string): number | undefined => (kind === "o" || kind === "r" ? 5 : kind === "a" ? 3 : undefined),
   /** The key in the list of times that belongs to a block. */
   revertedKeyOf: (key: Buffer, row: readonly unknown[]): Buffer => revertedKey(Number(row[3]), key.subarray(1)),
 };
@@ -70,29 +74,52 @@ export const withApplied = (reading: Getting, full: FullBlock): KeptBlock => {
   return { ...full, times, ...(at === null ? {} : { appliedAt: at }) };
 };
 
+const orphanRow = ({ block, transactions, appliedAt, times = 0 }: KeptBlock, revertedAt: number): OrphanRow => [blockCodec.pack(block), transactions.map(transactionCodec.pack), appliedAt ?? null, revertedAt, times];
+
 /** Keeps a block that is taken off the chain. */
-export const putOrphan = (pending: Puts & Getting, { block, transactions, appliedAt, times = 0 }: KeptBlock, revertedAt: number): void => {
-  const digest = textDigest(block.id);
+export const putOrphan = (pending: Puts & Getting, full: KeptBlock, revertedAt: number): void => {
+  const { height, id } = full.block;
+  const digest = textDigest(id);
   const before = pending.get("orphans", orphanKey(digest)) as OrphanRow | undefined;
   if (before !== undefined) pending.putBytes("orphans", revertedKey(before[3], digest), null);
-  const row: OrphanRow = [blockCodec.pack(block), transactions.map(transactionCodec.pack), appliedAt ?? null, revertedAt, times];
-  pending.put("orphans", orphanKey(digest), withChecksum(orphanKey(digest), row));
+  pending.put("orphans", orphanKey(digest), withChecksum(orphanKey(digest), orphanRow(full, revertedAt)));
   pending.put("orphans", revertedKey(revertedAt, digest), true);
   // The same block may be applied again at the same height, and then counts anew.
-  pending.putBytes("orphans", appliedKey(block.height), null);
+  const applied = pending.get("orphans", appliedKey(height)) as AppliedRow | undefined;
+  if (applied !== undefined && digest.equals(applied[0])) pending.putBytes("orphans", appliedKey(height), null);
+};
+
+/** Keeps a block that a rebuild is about to write again, unless there is one: nobody was told of what an earlier rebuild had written there. */
+export const putRebuilt = (pending: Puts & Getting, full: KeptBlock): void => {
+  const key = rebuiltKey(full.block.height);
+  if (pending.get("orphans", key) === undefined) pending.put("orphans", key, withChecksum(key, orphanRow(full, 0)));
+};
+
+const kept = ([block, transactions, appliedAt, revertedAt, times]: OrphanRow): OrphanBlock => ({
+  block: blockCodec.unpack(block),
+  transactions: transactions.map((one) => transactionCodec.unpack(one)),
+  revertedAt,
+  times,
+  ...(appliedAt === null ? {} : { appliedAt }),
+});
+
+/** Once a rebuild is over, what it has not written again is off the chain; within a transaction. */
+export const leaveRebuilt = (environment: Pick<Environment, "db">, isOnChain: (block: Block) => boolean, revertedAt: (id: string) => number): void => {
+  const direct = directly(environment);
+  const { orphans } = environment.db;
+  for (const key of [...orphans.getKeys({ start: textKey("r"), end: textKey("s") })].map((key) => Buffer.from(key))) {
+    const full = kept(orphans.get(key) as OrphanRow);
+    const { times = 0 } = full;
+    // The rebuild may have written it, and reverted it.
+    const isKept = (readOrphan(direct, full.block.id)?.times ?? -1) >= times;
+    if (!isOnChain(full.block) && !isKept) putOrphan(direct, full, revertedAt(full.block.id));
+    orphans.removeSync(key);
+  }
 };
 
 export const readOrphan = (reading: Getting, id: string): OrphanBlock | undefined => {
   const row = reading.get("orphans", orphanKey(textDigest(id))) as OrphanRow | undefined;
-  if (row === undefined) return undefined;
-  const [block, transactions, appliedAt, revertedAt, times] = row;
-  return {
-    block: blockCodec.unpack(block),
-    transactions: transactions.map((one) => transactionCodec.unpack(one)),
-    revertedAt,
-    times,
-    ...(appliedAt === null ? {} : { appliedAt }),
-  };
+  return row && kept(row);
 };
 
 /** How often a block of the chain, or one that was reverted, had been applied before. */

@@ -1,6 +1,9 @@
 import { textKey } from "../layout/keys.js";
 import type { Environment } from "../lmdb/environment.js";
+import { leaveRebuilt } from "../follow/orphans.js";
 import { transact } from "../lmdb/transact.js";
+import { readBlock } from "../records/records.js";
+import type { Views } from "./read-views.js";
 import { completeKey, readRebuild, type Rebuild, writeRebuild } from "./rebuild.js";
 import type { BlockName, Store } from "./store-contract.js";
 
@@ -14,11 +17,23 @@ export interface ChainMarks extends Pick<Store, "isComplete" | "markComplete" | 
 
 const disownedKey = textKey("disowned");
 
-export const createChainMarks = (environment: Environment, { isWriter }: { isWriter: boolean }): ChainMarks => {
+interface MarksNeeds {
+  isWriter: boolean;
+  views: Pick<Views, "ofNow">;
+  /** When a block was reverted, in milliseconds since 1970. */
+  revertedAt(id: string): number;
+}
+
+export const createChainMarks = (environment: Environment, { isWriter, views, revertedAt }: MarksNeeds): ChainMarks => {
   const { meta } = environment.db;
   const readComplete = (): boolean => meta.get(completeKey) === true;
   const complete = readComplete();
   let disowned = meta.get(disownedKey) as BlockName | undefined;
+
+  const isOnChain = ({ height, id }: BlockName): boolean => {
+    const view = views.ofNow();
+    return view !== undefined && height <= view.state.tip.height && readBlock(view.reading, height)?.id === id;
+  };
 
   const marks: ChainMarks = {
     complete,
@@ -30,6 +45,7 @@ export const createChainMarks = (environment: Environment, { isWriter }: { isWri
     },
     markComplete: () => {
       transact(environment, () => {
+        if (marks.rebuild !== undefined) leaveRebuilt(environment, isOnChain, revertedAt);
         meta.putSync(completeKey, true);
         writeRebuild(environment, undefined);
       });

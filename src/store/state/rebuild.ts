@@ -10,14 +10,14 @@ import { createReading } from "../lmdb/reading.js";
 import { transact } from "../lmdb/transact.js";
 import { rankingKey, readFullBlock, stateKey } from "../records/records.js";
 import type { WriteBatch } from "../write/batch/write-batch.js";
-import { directly, putOrphan, withApplied } from "../follow/orphans.js";
+import { directly, putOrphan, putRebuilt, withApplied } from "../follow/orphans.js";
 import type { ChangeListener } from "./change-log.js";
 
 /** A store that is being built anew, in place, because the host's chain left it further back than it can be reverted. */
 export interface Rebuild {
   /** Height of the last block that both chains have: the listener is told of the blocks above it, first of the old chain, then of the new. */
   readonly fork: number;
-  /** Height of the old chain's highest block whose reversal the listener has not been told of. */
+  /** Height of the old chain's highest block that is not kept yet, and whose reversal the listener has not been told of. */
   readonly untold: number;
   /** Whether the listener is told of nothing: the old chain was being read for the first time, and it did not hear of that either. */
   readonly silent: boolean;
@@ -60,27 +60,35 @@ export interface RemovalNeeds {
   isStopped(): boolean;
 }
 
+/** Blocks below the fork that are kept until the store is rebuilt: the host may leave them meanwhile. */
+const keptBelow = 1_000;
+
 /**
- * Keeps the old chain's blocks above the fork for readers that follow the chain, and tells the listener of them, from the tip downwards,
+ * Keeps the old chain's blocks for readers that follow the chain, and tells the listener of those above the fork, from the tip downwards,
  * each in the transaction that notes it.
  */
-const tellReversals = async (environment: Environment, { listener, revertedAt, isStopped }: RemovalNeeds): Promise<void> => {
+const keepOldChain = async (environment: Environment, { listener, revertedAt, isStopped }: RemovalNeeds): Promise<void> => {
   const reading = createReading(environment);
   const direct = directly(environment);
-  const tellSome = (): boolean => {
+  const keepOne = ({ fork, untold }: Rebuild): void => {
+    const full = withApplied(reading, readFullBlock(reading, untold));
+    if (untold <= fork) return putRebuilt(direct, full);
+    putOrphan(direct, full, revertedAt(full.block.id));
+    listener?.witness({ kind: "reverted", full });
+  };
+  const keepSome = (): boolean => {
     const begun = performance.now();
     let rebuild = readRebuild(environment);
-    while (rebuild !== undefined && rebuild.untold > rebuild.fork && performance.now() - begun < turn) {
-      const full = withApplied(reading, readFullBlock(reading, rebuild.untold));
-      putOrphan(direct, full, revertedAt(full.block.id));
-      listener?.witness({ kind: "reverted", full });
+    const lowest = Math.max(1, (rebuild?.fork ?? 0) - keptBelow);
+    while (rebuild !== undefined && rebuild.untold > lowest && performance.now() - begun < turn) {
+      keepOne(rebuild);
       rebuild = { ...rebuild, untold: rebuild.untold - 1 };
     }
     writeRebuild(environment, rebuild);
-    return rebuild !== undefined && rebuild.untold > rebuild.fork;
+    return rebuild !== undefined && rebuild.untold > lowest;
   };
   for (let more = true; more && !isStopped(); await nextTurn()) {
-    more = transact(environment, tellSome);
+    more = transact(environment, keepSome);
     listener?.witnessed();
   }
 };
@@ -120,10 +128,10 @@ const empty = async (environment: Environment, isStopped: () => boolean): Promis
   });
 };
 
-/** Removes the old chain, after its blocks above the fork are kept and the listener has been told of them. Goes on where it was interrupted, also by the end of the process. */
+/** Removes the old chain, after its last blocks are kept and the listener has been told of those above the fork. Goes on where it was interrupted, also by the end of the process. */
 export const removeOldChain = async (environment: Environment, needs: RemovalNeeds): Promise<void> => {
   if (readRebuild(environment)?.emptied !== false) return;
-  if (readRebuild(environment)?.silent === false) await tellReversals(environment, needs);
+  if (readRebuild(environment)?.silent === false) await keepOldChain(environment, needs);
   await empty(environment, needs.isStopped);
 };
 

@@ -2,7 +2,6 @@ import type { Tip } from "../../../types/chain.js";
 import type { ChainSnapshot, SnapshotBounds } from "../../../types/chain-adapter.js";
 import { runSliced, type Sliced } from "../../async/time-slicing.js";
 import type { FullBlock } from "../../chain/blocks/block.js";
-import { systemClock } from "../../clock.js";
 import { putOrphan } from "../follow/orphans.js";
 import type { ParsedBlocks } from "../follow/parsed-blocks.js";
 import { historyFromKey, historyTipKey } from "../layout/history-rows.js";
@@ -34,6 +33,8 @@ export interface StoreWritesNeeds extends StoreNeeds {
   parsed: ParsedBlocks;
   /** A snapshot of a state that is not shown yet. */
   snapshotOf(view: StateView, bounds?: SnapshotBounds): ChainSnapshot;
+  /** When a block was reverted, in milliseconds since 1970. */
+  revertedAt(id: string): number;
 }
 
 export interface StoreWrites extends Pick<Store, "apply" | "applyAhead" | "written" | "revert" | "completeDigest" | "trimUndo" | "startOver" | "extendHistory" | "tell" | "toldHeight"> {
@@ -133,7 +134,7 @@ const trimUndo = async (pending: WriteBatch, undoBlocks: number, write: (work: S
 
 /** The writing side of the store. */
 export const createStoreWrites = (needs: StoreWritesNeeds): StoreWrites => {
-  const { undoBlocks, environment, views, marks, listener, clock = systemClock } = needs;
+  const { undoBlocks, environment, views, marks, listener, revertedAt } = needs;
   const pending = createWriteBatch(environment, needs.newest);
   const writer = createWriter(pending, needs.rules, { undoBlocks, history: needs.history, timesOf: needs.timesOf });
   const { note, tell, toldHeight } = createTelling(pending, needs);
@@ -147,8 +148,6 @@ export const createStoreWrites = (needs: StoreWritesNeeds): StoreWrites => {
     needs.parsed.put(full);
     note({ kind: "applied", full });
   };
-
-  const revertedAt = (id: string): number => needs.timesOf?.("reverted", id)?.at ?? clock.now();
 
   const takeOut = function* (): Sliced<void> {
     const full = writer.revert();

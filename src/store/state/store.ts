@@ -1,4 +1,5 @@
 import type { Tip } from "../../../types/chain.js";
+import { systemClock } from "../../clock.js";
 import { createParsedBlocks } from "../follow/parsed-blocks.js";
 import { dropStaleHistory } from "../history/completeness.js";
 import { noEntries } from "../layout/write-log.js";
@@ -19,6 +20,12 @@ import { createTipCache } from "./tip-cache.js";
 
 export type { Prewarm, Store, StoreNeeds, StoreOptions } from "./store-contract.js";
 
+/** When a block was reverted, in milliseconds since 1970: now, unless a replica's node has told when. */
+const createRevertedAt =
+  ({ timesOf, clock = systemClock }: StoreNeeds) =>
+  (id: string): number =>
+    timesOf?.("reverted", id)?.at ?? clock.now();
+
 /** Opens the store. @throws PorticoError STORE_DAMAGED, STORE_FOREIGN, STORE_IN_USE; NOT_READY if another process has to make it first */
 export const createStore = (options: StoreOptions, needs: StoreNeeds): Store => {
   const { access = "write", disposable = false, history = true } = options;
@@ -29,13 +36,14 @@ export const createStore = (options: StoreOptions, needs: StoreNeeds): Store => 
   const newest = createFreshReads(environment);
   if (isWriter && history) dropStaleHistory(environment);
   const tipState = createTipCache(environment);
-  const marks = createChainMarks(environment, { isWriter });
   const parsed = createParsedBlocks();
   const searches = createSearches(needs.searches);
   const views = createViews({ environment, rules, openTransaction: isWriter ? newest.open : () => openTransaction(environment), tipState });
   if (isWriter) views.show(views.ofLastCommit());
+  const revertedAt = createRevertedAt(needs);
+  const marks = createChainMarks(environment, { isWriter, views, revertedAt });
   const { snapshotOf, ...reads } = createStoreReads({ environment, isWriter, history, views, marks, searches, parsed });
-  const { idle, ...writing } = createStoreWrites({ ...needs, undoBlocks: options.undoBlocks, history, isWriter, environment, newest, views, marks, parsed, snapshotOf });
+  const { idle, ...writing } = createStoreWrites({ ...needs, undoBlocks: options.undoBlocks, history, isWriter, environment, newest, views, marks, parsed, snapshotOf, revertedAt });
 
   /** lmdb-js by itself reuses a read transaction until the event loop has turned, and would miss what another process commits meanwhile. */
   const readTip = (): Tip | undefined => {

@@ -110,7 +110,7 @@ export const createCatchingUp = (needs: CatchingUpNeeds): CatchingUp => {
   const { idAt } = goingBack;
   const checkRewards = createRewardCheck({ store, idAt, problems });
 
-  const seen: Seen = { highest: 0, shrunkTo: undefined, liveFrom: Infinity };
+  const seen: Seen = { highest: store.tip()?.height ?? 0, shrunkTo: undefined, liveFrom: Infinity };
   const onLeft = (): void => {
     seen.highest = Math.min(seen.highest, store.tip()?.height ?? 0);
   };

@@ -1,9 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Tip } from "../../../types/chain.js";
 import type { BlockData, HostEvents } from "../../../types/events.js";
+import type { Logger } from "../../../types/node-context.js";
 import { parseBlockHeader } from "../../chain/blocks/block.js";
 import { closeAll } from "../../async/close-all.js";
-import { PorticoError } from "../../errors.js";
+import { messageOf, PorticoError } from "../../errors.js";
 import { rebuildText } from "../state/rebuild.js";
 import { type CatchingUp, type CatchingUpNeeds, createCatchingUp } from "./catch-up.js";
 import { createRetrying, type RetryPace } from "./retry.js";
@@ -115,10 +116,50 @@ const createAwaited = (idAt: (height: number) => string | undefined, hasSource: 
 };
 
 /** A database that was rolled back, or is read anew: the host will have these blocks again, or others. Until then the store keeps them. */
-const requireWhole = (end: number | undefined): void => {
+const requireWhole = (end: number | undefined, tip: Tip | undefined): void => {
   if (end === undefined) return;
-  throw new PorticoError("BLOCK_DOES_NOT_CHAIN", `the block source ends at height ${end}, but had the store's blocks above it before: was the host's database rolled back?`);
+  throw new PorticoError("BLOCK_DOES_NOT_CHAIN", `the block source ends at height ${end}, but had the store's blocks above it before, which end at height ${tip?.height ?? 0}: was the host's database rolled back?`);
 };
+
+/** Blocks in a row that come from the block source alone before that is told. */
+const mostPolled = 3;
+/** Kinds of payloads that are told: a host may emit anything. */
+const mostTold = 10;
+
+const shapeOf = (payload: unknown): string => {
+  if (payload === undefined || payload === null) return "nothing";
+  if (typeof payload !== "object" || Array.isArray(payload)) return Array.isArray(payload) ? "a list" : `a ${typeof payload}`;
+  const members = Object.keys(payload);
+  return members.length === 0 ? "an object without members" : `an object with the members ${members.slice(0, 20).join(", ")}`;
+};
+
+/** Tells the author of a host, once each, of mistakes that otherwise show as a delay alone, because the block source has the blocks. */
+const createHints = (logger: Logger) => {
+  const told = new Set<string>();
+  let polled = 0;
+  const tell = (kind: string, message: string): void => {
+    if (told.has(kind) || told.size >= mostTold) return;
+    told.add(kind);
+    logger.warn(message);
+  };
+  return {
+    heard: (event: string, payload: unknown): void => {
+      polled = 0;
+      try {
+        parseBlockHeader(payload as BlockData | undefined);
+      } catch (error) {
+        const kind = `${event} was emitted with ${shapeOf(payload)}`;
+        tell(kind, `${kind}, where the payload has to be a block (${messageOf(error)}); the block source is asked`);
+      }
+    },
+    polled: (blocks: number): void => {
+      polled += Math.max(0, blocks);
+      if (polled >= mostPolled) tell("", `the last ${polled} blocks came from the block source, and none by an event: the host's \`events\` are to emit \`block.applied\` and \`block.reverted\`, by these names, or blocks are some seconds late`);
+    },
+  };
+};
+
+type Hints = ReturnType<typeof createHints>;
 
 interface Handling {
   /** What the host applied since the turn before began. */
@@ -127,12 +168,13 @@ interface Handling {
 }
 
 /** Takes the host's events into turns, in order. */
-const createListening = (events: HostEvents, add: (work: () => Promise<void>) => void, { applied, reverted }: Handling) => {
+const createListening = (events: HostEvents, add: (work: () => Promise<void>) => void, { applied, reverted }: Handling, heard: Hints["heard"]) => {
   /** Blocks of the turn that was queued last, until it begins: what the host applies meanwhile joins them. */
   let gathered: BlockData[] | undefined;
 
   const onApplied = (payload?: unknown): void => {
     const data = payload as BlockData;
+    heard("block.applied", payload);
     if (gathered !== undefined) return void gathered.push(data);
     const blocks = (gathered = [data]);
     add(() => {
@@ -142,6 +184,7 @@ const createListening = (events: HostEvents, add: (work: () => Promise<void>) =>
   };
 
   const onReverted = (payload?: unknown): void => {
+    heard("block.reverted", payload);
     // What is applied from now on must not be written before this is reverted.
     gathered = undefined;
     add(() => reverted(payload as BlockData));
@@ -200,6 +243,7 @@ export const createFollower = ({ events, lookInterval = 5_000, ...needs }: Follo
   const { store, source, logger } = needs;
   const { begin, catchUp, look, takeOutUnsaved, applyRun, takeOut, checkRewards, idAt, compared, shrunkTo, target, stop } = createCatchingUp(needs);
   const turns = createTurns();
+  const hints = createHints(logger);
   let stopped = false;
   const awaited = createAwaited(idAt, source !== undefined);
   let looking: NodeJS.Timeout | undefined;
@@ -212,7 +256,7 @@ export const createFollower = ({ events, lookInterval = 5_000, ...needs }: Follo
       if (stopped) return isThere;
       checkRewards();
       awaited.require();
-      requireWhole(shrunkTo());
+      requireWhole(shrunkTo(), store.tip());
       return isThere;
     });
 
@@ -226,11 +270,19 @@ export const createFollower = ({ events, lookInterval = 5_000, ...needs }: Follo
     return true;
   };
 
-  const listening = createListening(events, turns.add, createHandling({ applyRun, takeOut, awaited, attempt, onWritten: needs.onWritten }));
+  const listening = createListening(events, turns.add, createHandling({ applyRun, takeOut, awaited, attempt, onWritten: needs.onWritten }), hints.heard);
+
+  const poll = async (): Promise<boolean> => {
+    const before = store.tip()?.height ?? 0;
+    const isThere = await look();
+    // A replica's node tells of its blocks by itself.
+    if (needs.node === undefined) hints.polled((store.tip()?.height ?? 0) - before);
+    return isThere;
+  };
 
   /** Looks only when nothing else is under way or due: that would find the same. */
   const lookSoon = (): void => {
-    if (source !== undefined && turns.isIdle() && !retrying.isDue()) enqueue(look);
+    if (source !== undefined && turns.isIdle() && !retrying.isDue()) enqueue(poll);
   };
 
   return {

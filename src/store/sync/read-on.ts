@@ -12,7 +12,7 @@ import type { SourceReads } from "./source-reads.js";
 
 /** What is known of the source, by comparison with the store. */
 export interface Seen {
-  /** Highest block of the store's that the source has had since the store was opened. */
+  /** Highest block of the store's that the source has had: at first the tip, which came from the host. */
   highest: number;
   /** Where the source ends, if it no longer has that. */
   shrunkTo: number | undefined;

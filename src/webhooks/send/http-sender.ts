@@ -3,6 +3,7 @@ import { isIPv6, type LookupFunction } from "node:net";
 import { LRUCache } from "lru-cache";
 import { Agent, buildConnector, type Dispatcher } from "undici";
 import type { AttemptStage, DeliveryAnswer, DeliveryDispatch, OutgoingDelivery } from "../../../types/webhooks.js";
+import { createSharedAbort } from "../../async/shared-abort.js";
 import { messageOf } from "../../errors.js";
 import { literalAddresses, type Resolve, type TargetGuard } from "./target-guard.js";
 
@@ -237,7 +238,7 @@ export type OnOutcome = (outcome: "delivered" | "failed" | "dead" | "superseded"
 /** A sender whose requests are sent by other processes where there are any, and by itself where not. */
 export const dispatchedSender = (here: Sender, dispatch: DeliveryDispatch | undefined): Sender => {
   if (dispatch === undefined) return here;
-  const ending = new AbortController();
+  const ending = createSharedAbort();
   /** Of requests that are under way: a dispatch of the host's own may take no notice of the signal. */
   const giveUps = new Set<() => void>();
   return {
