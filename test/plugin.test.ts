@@ -302,7 +302,7 @@ describe("createApiPlugin", () => {
     const calls: string[] = [];
     let stopped: Promise<unknown> | undefined;
     const follows: FollowedNode = {
-      ...{ url: "http://127.0.0.1:9", digestOf: () => undefined, timesOf: () => undefined, askReversals: () => Promise.resolve(), watch: () => () => undefined, problem: () => undefined, height: () => undefined, distance: () => ({ behind: 0, lag: 0 }), discardStore: () => undefined },
+      ...{ url: "http://127.0.0.1:9", digestOf: () => undefined, timesOf: () => undefined, askReversals: () => Promise.resolve(), watch: () => () => undefined, problem: () => undefined, height: () => undefined, distance: () => ({ behind: 0, lag: 0 }), takeBack: () => false, discardStore: () => undefined },
       prepare: () => {
         setImmediate(() => void (stopped = plugin.stop().catch(messageOf)));
         return Promise.resolve();

@@ -24,7 +24,7 @@ export interface FollowedNode {
   follow(chain: FollowingChain): void;
   /** Ends what `prepare` and `follow` began. */
   end(): Promise<void>;
-  /** Digest of the node's state after a block; undefined where the node has not told it. */
+  /** Digest of the node's state after a block, as the node itself has told it; undefined where it has not. */
   digestOf(block: BlockMark): string | undefined;
   /** When the node applied or reverted a block (milliseconds since 1970), and how often it had applied it before; undefined where it has not told. */
   timesOf(kind: "applied" | "reverted", id: string): { at: number; times: number } | undefined;
@@ -38,8 +38,10 @@ export interface FollowedNode {
   height(): number | undefined;
   /** How far a replica is behind the node, whose tip has this height. */
   distance(height: number): ReplicaDistance;
-  /** Keeps that the store is not to be opened again: the next `prepare` begins with another. */
-  discardStore(reason: string): void;
+  /** Has a block reverted that has come by another way than from the node, which is asked for it then. False for any other block: the node itself has told it. */
+  takeBack(block: BlockMark): boolean;
+  /** Keeps that the store is not to be opened again: the next `prepare` begins with another. Undefined: it may be after all. */
+  discardStore(reason: string | undefined): void;
 }
 
 /** How far a replica is behind its node. */

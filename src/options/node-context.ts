@@ -31,7 +31,7 @@ const methods = {
   logger: ["debug", "info", "warn", "error"],
   clock: ["now"],
   dispatch: ["send"],
-  follows: ["prepare", "follow", "end", "digestOf", "timesOf", "askReversals", "watch", "problem", "distance", "discardStore"],
+  follows: ["prepare", "follow", "end", "digestOf", "timesOf", "askReversals", "watch", "problem", "distance", "takeBack", "discardStore"],
 } as const satisfies Partial<Record<keyof NodeContext, readonly string[]>>;
 
 /** Methods that a part may have. */

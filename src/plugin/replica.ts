@@ -35,22 +35,31 @@ const toleratedGap = 5;
 /** Watches whether a store's state is the node's, block by block. */
 const createComparison = (follows: FollowedNode, { problems, logger }: ReplicaNeeds) => {
   const problem = problems.define({ kind: "diverged", begun: "the state is not the node's and is not served", ended: "the state is the node's again" });
-  let diverged = false;
+  /** What differs: the digest at the tip, or rows that were changed by other hands. */
+  const differing = new Set<"tip" | "rows">();
 
-  const found = (reason: string): void => {
-    if (diverged) return;
-    diverged = true;
-    problem.begin(`${reason}; start the replica again: it begins with a snapshot or the blocks`);
-    follows.discardStore(reason);
+  const found = (what: "tip" | "rows", reason: string): void => {
+    problem.begin(`${reason}; start the replica again: it begins with a snapshot or the blocks`, what);
+    if (differing.size === 0) follows.discardStore(reason);
+    differing.add(what);
   };
 
-  const compare = (tip: BlockMark | undefined, own: string | undefined): void => {
-    const theirs = tip && follows.digestOf(tip);
-    if (tip !== undefined && own !== undefined && theirs !== undefined && theirs !== own) found(`at block ${tip.height} (${tip.id}) the digest is ${own}, the node's is ${theirs}`);
+  /** Whatever it was, the state is the node's now. */
+  const agrees = (): void => {
+    if (!differing.delete("tip")) return;
+    problem.end("tip");
+    if (differing.size === 0) follows.discardStore(undefined);
+  };
+
+  const compare = (tip: BlockMark, own: string | undefined): void => {
+    const theirs = follows.digestOf(tip);
+    if (own === undefined || theirs === undefined) return;
+    if (theirs === own) return agrees();
+    if (!follows.takeBack(tip)) found("tip", `at block ${tip.height} (${tip.id}) the digest is ${own}, the node's is ${theirs}`);
   };
 
   return {
-    isDiverged: () => diverged,
+    isDiverged: () => differing.size > 0,
     compareTip: (chain: ChainAdapter): void => {
       let snapshot: ReturnType<ChainAdapter["snapshot"]>;
       // Called by timers, too: nothing must get out.
@@ -67,10 +76,10 @@ const createComparison = (follows: FollowedNode, { problems, logger }: ReplicaNe
     /** A store that was changed by other hands has kept the digest of what it was. */
     compareWhole: async (chain: ChainAdapter & Partial<Pick<LmdbChain, "scanState">>): Promise<void> => {
       const scanned = await chain.scanState?.();
-      if (scanned !== undefined && scanned.found !== scanned.kept) found(`at block ${scanned.tip.height} (${scanned.tip.id}) the store's state has the digest ${scanned.found}, not ${scanned.kept} as when it was written`);
+      if (scanned !== undefined && scanned.found !== scanned.kept) found("rows", `at block ${scanned.tip.height} (${scanned.tip.id}) the store's state has the digest ${scanned.found}, not ${scanned.kept} as when it was written`);
     },
     forget: () => {
-      diverged = false;
+      differing.clear();
     },
   };
 };

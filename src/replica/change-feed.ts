@@ -41,7 +41,8 @@ const createTake = ({ watch, told, emit }: ChangeFeedNeeds) => {
     const { kind, block } = change;
     const known = watch.tip() ?? 0;
     if (isOfNode) watch.heard(kind === "applied" ? Math.max(known, block.height) : Math.min(known, block.height - 1));
-    told.put(change);
+    if (isOfNode) told.put(change);
+    else told.putBrought(change);
     emit(`block.${kind}`, block);
     if (++unwritten < mostUnwritten) return;
     unwritten = 0;

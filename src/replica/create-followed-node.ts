@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -97,10 +97,11 @@ const meet = async (client: NodeClient, host: NodeHost, { logger, signal }: Pick
   }
 };
 
-const markDiscarded = (folder: string, reason: string, logger: Logger): void => {
+const markDiscarded = (folder: string, reason: string | undefined, logger: Logger): void => {
   const marker = join(folder, discardFile);
   try {
-    writeFileSync(marker, `${reason}\n`);
+    if (reason === undefined) rmSync(marker, { force: true });
+    else writeFileSync(marker, `${reason}\n`);
   } catch (error) {
     logger.error(`${marker} cannot be written: ${messageOf(error)}`);
   }
@@ -187,6 +188,11 @@ export const createFollowedNode = async ({ url, dataDir, lake: where, lakeKey, s
     problem: watch.problem,
     height: () => (watch.problem() === undefined ? watch.tip() : undefined),
     distance: watch.distance,
+    takeBack: (block) => {
+      const brought = told.takeBrought(block);
+      if (brought !== undefined) emit("block.reverted", brought);
+      return brought !== undefined;
+    },
     discardStore: (reason) => {
       if (dataDir !== undefined) markDiscarded(dataDir, reason, logger);
     },

@@ -427,6 +427,46 @@ describe("A replica", function () {
     expect((await replica.ready()).status).to.equal(200);
   });
 
+  it("serves its state again, without a restart, when the node's digest agrees", async () => {
+    const node = await new TestNode(60).start();
+    const fault = { of: (line: string): string => line };
+    const replica = await startReplica(await startProxy(node, fault), 60);
+    await level(node, replica);
+    fault.of = (line) => line.replace(/"digest":"./, '"digest":"g');
+    await node.grow(1);
+    await until("word of the other state", async () => (await replica.ready()).problem === "diverged");
+    await node.grow(1);
+    expect((await until("word of the next block", async () => ((await replica.ready()).detail?.includes("at block 62") === true ? replica.ready() : undefined))).problem).to.equal("diverged");
+    fault.of = (line) => line;
+    await node.grow(1);
+    await until("a ready replica", async () => (await replica.ready()).status === 200);
+    await expectSameReplies(node, replica);
+    await replica.restart();
+    expect(replica.lines.join("\n")).not.to.contain("begins again");
+  });
+
+  it("never takes a digest from anybody but its node, and asks that for a block whose state differs, whoever brought it", async () => {
+    const node = await new TestNode(60).start();
+    const replica = new TestReplica(node.url, await folderWith(60));
+    let bring: (line: string) => Promise<void> = () => Promise.resolve();
+    replica.tip = { start: (_nethash, take) => ((bring = take), { stop: () => Promise.resolve() }) };
+    await replica.start();
+    await level(node, replica);
+    const lineOf = (height: number, change: object = {}): string => JSON.stringify({ kind: "applied", block: { ...chainBlocks[height - 1], ...change }, cursor: `${height}-${chainBlocks[height - 1]?.id}`, digest: "f".repeat(64) });
+    await bring(lineOf(60));
+    await bring(lineOf(61));
+    await until("the block that was brought", async () => (await tipOf(replica)) === `61-${chainBlocks[60]?.id}`);
+    await node.grow(1);
+    await bring(lineOf(62, { reward: "5" }));
+    await node.grow(1);
+    const digestOf = async ({ url }: { url: string }): Promise<unknown> => ((await (await fetch(`${url}/blockchain`)).json()) as { data?: { digest: string } }).data?.digest;
+    await until("the node's state", async () => (await digestOf(replica)) === (await digestOf(node)) && (await tipOf(replica)) === (await tipOf(node)));
+    await node.grow(2);
+    await level(node, replica);
+    await expectSameReplies(node, replica);
+    expect(replica.lines.join("\n")).not.to.contain("is not the node's");
+  });
+
   it("whose store was changed by hand while it was stopped does not serve it, and begins again when it is restarted", async () => {
     const node = await new TestNode(60).start();
     const replica = await startReplica(node, 60);
