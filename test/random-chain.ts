@@ -171,6 +171,8 @@ const fulfil = async (given: Wish, block: Draftsman): Promise<Draft | undefined>
     ...twice,
   } as const;
   const second = { ...rest, version: 2 } as const;
+  /** What moves nothing may name somebody all the same, who may have no wallet. */
+  const named = given.third % 2 === 0 ? {} : { recipientId: other.address };
   const delegates = await standing(block);
   const chosen = at(delegates, given.other);
   const current = wallet.vote === null ? undefined : byPublicKey.get(wallet.vote);
@@ -217,7 +219,7 @@ const fulfil = async (given: Wish, block: Draftsman): Promise<Draft | undefined>
         ? multiSignature(sender, 2, [actors.ivy, actors.joe, actors.kim], { ...second, fee })
         : multiSignature(sender, 1, [actors.ada, actors.bob], { ...rest, fee });
     case "ipfs":
-      return ipfs(sender, "Qm", rest);
+      return { ...ipfs(sender, "Qm", rest), ...named };
     case "multiPayment":
       return multiPayment(
         sender,
@@ -247,7 +249,7 @@ const fulfil = async (given: Wish, block: Draftsman): Promise<Draft | undefined>
       return kind === "claim" ? htlcClaim(sender, label, cheap) : htlcRefund(sender, label, cheap);
     }
     case "foreign":
-      return foreign(sender, given.other % 8, { ...second, asset: { note: "theirs" } });
+      return { ...foreign(sender, given.other % 8, { ...second, asset: { note: "theirs" } }), ...named };
   }
 };
 

@@ -1,4 +1,4 @@
-import type { Page, WalletQuery, DelegateQuery, BlockQuery, TransactionQuery, LockQuery, WalletChangesQuery, WalletChange } from "./chain-queries.js";
+import type { Page, WalletQuery, DelegateQuery, BlockQuery, TransactionQuery, LockQuery, FeeQuery, WalletChangesQuery, WalletChange } from "./chain-queries.js";
 import type { Block, Delegate, FeeStatistics, Lock, RoundDelegate, Tip, Transaction, Wallet } from "./chain.js";
 
 /** An adapter may answer synchronously or with a promise; callers await either. */
@@ -39,8 +39,8 @@ export interface ChainSnapshot {
    */
   round(round: number): MaybePromise<RoundDelegate[] | undefined>;
 
-  /** One item for each type found in blocks with a timestamp in `from`..`to` (epoch time, inclusive), by group, then type. */
-  feeStatistics(window: { from: number; to: number }): MaybePromise<FeeStatistics[]>;
+  /** One item for each type found, by group, then type. */
+  feeStatistics(query: FeeQuery): MaybePromise<FeeStatistics[]>;
 
   /**
    * Every block in a range of heights that changed a wallet. With `supports.history` only.

@@ -135,6 +135,14 @@ export interface TransactionFilter {
   nonce?: bigint;
 }
 /** `timestamp` orders by height, then position in the block. */
+/** Fees paid in blocks with a timestamp in `from`..`to` (epoch time, inclusive), genesis left out. */
+export interface FeeQuery {
+  from: number;
+  to: number;
+  /** Fees below it are left out. Default: none. */
+  minFee?: bigint;
+}
+
 export type TransactionOrder = "timestamp" | "type" | "amount" | "fee" | "version" | "id";
 
 export interface LockFilter {

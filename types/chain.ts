@@ -50,7 +50,7 @@ export interface Transaction {
   senderPublicKey: string;
   /** Address of the sender. */
   senderId: string;
-  /** Address. A vote that names none gets the sender's. */
+  /** Address, where the transaction names one. */
   recipientId?: string;
   amount: bigint;
   fee: bigint;

@@ -40,8 +40,8 @@ export interface TransactionType {
   /** Applies the effect beyond what the sender pays. The sender's nonce and public key are already updated. Must be synchronous. */
   apply?(transaction: Transaction, ledger: Ledger): void;
   /**
-   * Every address that receives something, repeats allowed. Default: `recipientId`, if there is one. Where it throws, the store refuses the block; what a
-   * host's own chain has all the same is told without `addresses`.
+   * Every address that receives something beside `recipientId`, repeats allowed. Where it throws, the store refuses the block; what a host's own chain has
+   * all the same is told without `addresses`.
    */
   recipients?(transaction: Transaction): string[];
 }

@@ -8,6 +8,7 @@ import type {
 import type {
   BlockQuery,
   DelegateQuery,
+  FeeQuery,
   Page,
   TransactionQuery,
   WalletChange,
@@ -102,8 +103,8 @@ class AtHeight implements ChainSnapshot {
     return this.snapshot.round(round);
   }
 
-  feeStatistics(window: { from: number; to: number }): MaybePromise<FeeStatistics[]> {
-    return this.snapshot.feeStatistics(window);
+  feeStatistics(query: FeeQuery): MaybePromise<FeeStatistics[]> {
+    return this.snapshot.feeStatistics(query);
   }
 
   release(): void {

@@ -16,7 +16,7 @@ export interface ChainRules {
   readonly epoch: Epoch;
   readonly types: TransactionTypes;
   addressOf(publicKey: string): string;
-  /** Addresses that receive something from a transaction, without repeats. */
+  /** Addresses that a transaction names as recipients, without repeats. */
   recipientsOf(transaction: Transaction): string[];
   /** Parses a block as hosts and files represent it. @throws PorticoError BLOCK_INVALID */
   parseBlock(data: BlockData): FullBlock;

@@ -128,11 +128,11 @@ export const blockSpec: ListSpec<Block, BlockFilter, BlockOrder> = {
   tie: (a, b) => b.height - a.height,
 };
 
-/** Addresses that receive something from a transaction: those of its payments, or else its recipient. */
-const recipientsOf = ({ asset, recipientId }: Transaction): string[] => {
-  const payments = asset?.["payments"];
-  if (Array.isArray(payments)) return (payments as { recipientId: string }[]).map((payment) => payment.recipientId);
-  return recipientId === undefined ? [] : [recipientId];
+/** Addresses that a transaction names as recipients, those of its payments included; a vote that names none goes to its sender. */
+const recipientsOf = ({ asset, recipientId, senderId, typeGroup, type }: Transaction): string[] => {
+  const payments = (asset?.["payments"] ?? []) as { recipientId: string }[];
+  const named = recipientId ?? (typeGroup === 1 && type === 3 ? senderId : undefined);
+  return [...(named === undefined ? [] : [named]), ...payments.map((payment) => payment.recipientId)];
 };
 
 const ownersOf = (row: Transaction): string[] => [row.senderId, ...recipientsOf(row)];

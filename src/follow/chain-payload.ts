@@ -17,8 +17,7 @@ export const blockPayload = (block: Block): Record<string, unknown> => ({
 
 /** Whom a transaction concerns: its sender, its recipient, and those of its payments, each once. */
 export const addressesOf = (transaction: Transaction, rules: Pick<ChainRules, "recipientsOf">): string[] => {
-  const { senderId, recipientId } = transaction;
-  return [...new Set([senderId, ...(recipientId === undefined ? [] : [recipientId]), ...rules.recipientsOf(transaction)])];
+  return [...new Set([transaction.senderId, ...rules.recipientsOf(transaction)])];
 };
 
 /**

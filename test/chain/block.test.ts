@@ -155,10 +155,9 @@ describe("a transaction in a block", () => {
     expect(parseOne({ version: 1, timestamp: 0 })).to.have.property("timestamp", 0);
   });
 
-  it("has its sender as recipient if it is a vote, but not in another group", () => {
-    for (const recipientId of [undefined, null, ""])
-      expect(parseOne({ type: 3, recipientId })).to.have.property("recipientId", ada.address);
-    expect(parseOne({ type: 3, typeGroup: 2, recipientId: undefined })).to.not.have.property("recipientId");
+  it("has a recipient only where it names one, votes included", () => {
+    for (const recipientId of [undefined, null, ""]) expect(parseOne({ type: 3, recipientId })).to.not.have.property("recipientId");
+    expect(parseOne({ version: 1, type: 3, timestamp: 5, recipientId: ada.address })).to.have.property("recipientId", ada.address);
   });
 
   it("omits absent members, however the host marks them", () => {

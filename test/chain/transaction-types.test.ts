@@ -92,6 +92,12 @@ describe("the recipients of a transaction", () => {
     expect(recipientsOf(transaction({ type: 8, recipientId: "B" }), types)).to.deep.equal(["B"]);
   });
 
+  it("are the sender of a vote that names none, but not in another group", () => {
+    expect(recipientsOf(transaction({ type: 3 }), types)).to.deep.equal([transaction({}).senderId]);
+    expect(recipientsOf(transaction({ type: 3, recipientId: "B" }), types)).to.deep.equal(["B"]);
+    expect(recipientsOf(transaction({ typeGroup: 3, type: 3 }), types)).to.deep.equal([]);
+  });
+
   it("are those of its payments, each once, in both versions", () => {
     const asset = { payments: ["C", "B", "C"].map((recipientId) => ({ recipientId, amount: "1" })) };
     expect(recipientsOf(transaction({ type: 6, asset }), types)).to.deep.equal(["C", "B"]);
@@ -100,6 +106,7 @@ describe("the recipients of a transaction", () => {
 
   it("are those that a fork names, each once", () => {
     expect(recipientsOf(transaction({ typeGroup: 2, asset: { to: ["D", "D", "E"] } }), types)).to.deep.equal(["D", "E"]);
+    expect(recipientsOf(transaction({ typeGroup: 2, recipientId: "E", asset: { to: ["D", "E"] } }), types)).to.deep.equal(["E", "D"]);
   });
 
   it("make the transaction invalid when a fork does not name them as a list of addresses", () => {

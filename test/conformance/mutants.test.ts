@@ -308,10 +308,10 @@ const mutants: Mutant[] = [
     answers: (sound) => alterDelegates(sound, (delegate) => ({ ...delegate, missedBlocks: 0 })),
   },
   {
-    fault: "a vote of the second version has no recipient",
+    fault: "a vote of the second version names its sender as recipient",
     noticedBy: /^transactions: both wire versions/,
     answers: (sound) =>
-      alterTransactions(sound, (row) => (row.version === 2 && row.type === 3 ? dropped(row, "recipientId") : row)),
+      alterTransactions(sound, (row) => (row.version === 2 && row.type === 3 ? { ...row, recipientId: row.senderId } : row)),
   },
   {
     fault: "a transaction of the first version has its block's time",
@@ -370,11 +370,16 @@ const mutants: Mutant[] = [
   },
   {
     fault: "fee averages are truncated, not rounded",
-    noticedBy: /^fee statistics: the whole chain/,
+    noticedBy: /^fee statistics: the whole chain$/,
     answers: (sound) => ({
       feeStatistics: async (window) =>
         (await sound.feeStatistics(window)).map((row) => (row.type === 9 ? { ...row, avg: row.sum / 2n } : row)),
     }),
+  },
+  {
+    fault: "fees below the bound count",
+    noticedBy: /^fee statistics: the whole chain without/,
+    answers: (sound) => ({ feeStatistics: ({ from, to }) => sound.feeStatistics({ from, to }) }),
   },
   {
     fault: "the end of a fee window is excluded",

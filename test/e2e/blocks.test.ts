@@ -1,9 +1,16 @@
 import { expect } from "chai";
+import { actors } from "../../src/conformance/chain/actors.js";
+import { createChainMaker } from "../../src/conformance/chain/chain-maker.js";
+import { transfer } from "../../src/conformance/chain/drafts.js";
+import { networkOf } from "../../src/conformance/chain/network.js";
+import { firstMilestone } from "../first-milestone.js";
+import { closeTemporaryStores } from "../store/temporary-store.js";
 import { chainNames } from "./chains.js";
 import { dataOf } from "./data-of.js";
 import { figuresOf } from "./figures.js";
 import { type Interface, parsed, serveChain } from "./interface.js";
 import { blockKindOf, transactionKindOf } from "./kinds.js";
+import { startMovingNode } from "./moving-node.js";
 import { describeList } from "./naive-list.js";
 import { expectNotFound, expectRefused, orderRule, pagingRefusals } from "./refusals.js";
 
@@ -121,3 +128,34 @@ for (const name of chainNames) {
     }
   });
 }
+
+describe("a block whose id is the height of another", () => {
+  after(closeTemporaryStores);
+
+  it("is named by its own height, whose name is resolved once", async () => {
+    const { origin, ada } = actors;
+    const maker = createChainMaker([firstMilestone(1)]);
+    maker.add({ generator: origin, transactions: [transfer(origin, ada, 10n ** 12n, { version: 1, fee: 0n })] });
+    for (let height = 2; height <= 5; height++) maker.add({ generator: ada, transactions: [transfer(ada, ada, BigInt(height))] });
+    const blocks = maker.blocks.map((block) => ({ ...block, ...(block.height === 3 ? { id: "5" } : block.height === 4 ? { previousBlock: "5" } : {}) }));
+    const [genesis] = blocks;
+    if (genesis === undefined) throw new Error("no genesis");
+    const node = await startMovingNode(networkOf(genesis), genesis);
+    await node.apply(...blocks.slice(1));
+    const amounts = async (path: string): Promise<unknown[]> => {
+      const { data = [], transactions = [] } = JSON.parse((await node.get(path)).text) as Record<string, { amount: number }[] | undefined>;
+      return [...data, ...transactions].map(({ amount }) => amount);
+    };
+    for (const height of [3, 5])
+      for (const at of ["", "at=5"]) {
+        for (const path of [`/blocks/${height}/transactions?${at}`, `/transactions?blockId=${height}&${at}`, `/blocks/${height}/transactions?blockId=${height}&${at}`, `/wallets/${ada.address}/transactions/sent?blockId=${height}&${at}`])
+          expect(await amounts(path), path).to.deep.equal([height]);
+        const { data } = JSON.parse((await node.get(`/blocks/${height}?${at}`)).text) as { data: { height: number } };
+        expect(data.height).to.equal(height);
+      }
+    expect(await amounts("/v1/transactions?blockId=3")).to.deep.equal([3]);
+    const { data } = JSON.parse((await node.get("/blocks?previousBlock=3")).text) as { data: { height: number }[] };
+    expect(data.map(({ height }) => height)).to.deep.equal([4]);
+    await node.stop();
+  });
+});

@@ -7,10 +7,15 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { createApiPlugin } from "../../src/index.js";
 import { csvLine } from "../../src/api/statement/booking.js";
+import { actors } from "../../src/conformance/chain/actors.js";
+import { createChainMaker } from "../../src/conformance/chain/chain-maker.js";
+import { htlcClaim, htlcLock, htlcRefund, transfer } from "../../src/conformance/chain/drafts.js";
+import { networkOf } from "../../src/conformance/chain/network.js";
 import type { BlockData } from "../../types/events.js";
 import type { ApiPlugin } from "../../types/plugin.js";
 import type { WalletChange } from "../../types/chain-queries.js";
 import { type ChainName, loadChain } from "../data/read.js";
+import { firstMilestone } from "../first-milestone.js";
 import { copyOfStored } from "../fixtures/stored-chain.js";
 import { type Answer, ask, type Question } from "../http/ask.js";
 import { closeTemporaryStores } from "../store/temporary-store.js";
@@ -258,6 +263,30 @@ describe("the form of a statement", function () {
       expect(await varyOf(`/v2/wallets/${forger}/statement?format=csv${at.replace("?", "&")}`)).to.equal("API-Amounts, Accept-Encoding, Origin");
     }
     expect((await node.get(`/wallets/${forger}/statement?at=20`)).headers["cache-control"]).to.match(/immutable/);
+  });
+});
+
+describe("a lock that somebody else ends for a fee of all that it has", () => {
+  after(closeTemporaryStores);
+
+  it("stands in the statement of whom it would be paid to, though no balance changes", async () => {
+    const { origin, ada, bob, joe, kim } = actors;
+    const maker = createChainMaker([firstMilestone(1)]);
+    const lock = (label: string) => htlcLock(ada, bob, 500n, { label, secret: label, expiration: { type: 2, value: 3 } });
+    maker.add({ generator: origin, transactions: [ada, joe, kim].map((each) => transfer(origin, each, 10n ** 12n, { version: 1, fee: 0n })) });
+    maker.add({ generator: joe, transactions: [lock("claimed"), lock("refunded"), lock("open")] });
+    maker.add({ generator: joe });
+    const { transactions = [], height } = maker.add({ generator: joe, transactions: [htlcClaim(kim, "claimed", { fee: 500n }), htlcRefund(kim, "refunded", { fee: 500n })] });
+    const node = await startMovingNode(networkOf(maker.blocks[0] as BlockData), maker.blocks[0] as BlockData);
+    await node.apply(...maker.blocks.slice(1));
+    for (const [place, actor, other, kind] of [[0, bob, ada, "htlcClaim"], [1, ada, bob, "htlcRefund"]] as const)
+      for (const period of ["", `?from=${height}`]) {
+        const row = rowsOf(await node.get(`/wallets/${actor.address}/statement${period}`)).at(-1);
+        const expected = { height, kind, id: transactions[place]?.id, counterparty: other.address, in: "500", out: "", fee: "500" };
+        expect(row).to.deep.include(expected);
+      }
+    expect(rowsOf(await node.get(`/wallets/${bob.address}/statement?to=${height - 1}`)).map(({ kind }) => kind)).to.deep.equal(["htlcLock", "htlcLock", "htlcLock"]);
+    await node.stop();
   });
 });
 

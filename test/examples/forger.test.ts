@@ -130,6 +130,9 @@ describe("the standalone host's forger", () => {
       ];
     });
     expect(rest.map(([name]) => name)).to.deep.equal(expected);
+    const places: Record<string, unknown> = { blockId: undefined, blockHeight: undefined, sequence: undefined };
+    const emitted = rest.filter(([name]) => name === "transaction.applied").map(([, payload]): unknown => JSON.parse(JSON.stringify({ ...(payload as object), ...places })));
+    expect(emitted, "what is emitted is what is kept").to.deep.equal(blocks.flatMap(({ transactions = [] }) => transactions));
 
     const header = rest.find(([name]) => name === "block.applied")?.[1];
     expect(header).to.include({ height: 2, id: blocks[0]?.id });

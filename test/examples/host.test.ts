@@ -217,15 +217,20 @@ describe("the standalone host", () => {
   });
 
   describe("forging blocks", () => {
-    it("serves exactly the state that its blocks give", async () => {
+    it("serves exactly the state that its blocks give, and their changes as it has written them, before and after a restart", async () => {
+      const changed = async ({ url }: Host) => (await (await fetch(`${url}/changes?after=1`)).text()).trimEnd().split("\n").map((line) => (JSON.parse(line) as { block: BlockData }).block);
       const host = await start({ forge: true, forgeInterval: 1 });
       await untilHeight(host, 60);
+      const told = await changed(host);
       await host.stop();
       const adapter = createMemoryAdapter(host.network);
       adapter.apply(host.network.genesisBlock);
-      for (const line of readFileSync(join(folder, "data", "forged.ndjson"), "utf8").trimEnd().split("\n")) adapter.apply(JSON.parse(line) as BlockData);
+      const written = readFileSync(join(folder, "data", "forged.ndjson"), "utf8").trimEnd().split("\n").map((line) => JSON.parse(line) as BlockData);
+      for (const block of written) adapter.apply(block);
+      expect(told).to.deep.equal(written.slice(0, told.length));
 
       const again = await start();
+      expect(await changed(again)).to.deep.equal(written);
       const [ours, plain] = await Promise.all([again.plugin.chain.snapshot(), adapter.snapshot()]);
       if (ours === undefined || plain === undefined) throw new Error("no state");
       expect(ours.tip).to.deep.equal(plain.tip);

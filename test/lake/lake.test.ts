@@ -97,7 +97,7 @@ const readAll = async (path: string, key?: string): Promise<BlockData[]> => {
 
 describe("lines of chain files", () => {
   for (const each of ["core3-testnet-a", "core3-custom-c"] as const) {
-    it(`of ${each} give the same chain when they are read again`, () => {
+    it(`of ${each} have every member that the chain's own lines have, and no other`, () => {
       const { network: its, blocks: all } = loadChain(each);
       const rules = createChainRules(its);
       for (const block of all) {
@@ -105,7 +105,7 @@ describe("lines of chain files", () => {
         const again = JSON.parse(blockLine(full)) as BlockData;
         expect(rules.parseBlock(again)).to.deep.equal(full);
         expect(blockLine(rules.parseBlock(again))).to.equal(blockLine(full));
-        for (const [member, value] of Object.entries(block)) if (member !== "transactions") expect((again as unknown as Record<string, unknown>)[member], `${block.height}: ${member}`).to.deep.equal(value);
+        expect(again, `block ${block.height}`).to.deep.equal(block);
       }
     });
   }

@@ -92,11 +92,12 @@ const snapshotOf = (state: State, walletChanges: NonNullable<ChainSnapshot["wall
     lock: (id) => state.locks.get(id),
     locks: (query) => list(allLocks, query, lockTests(), locks),
     round: (round) => state.rounds.get(round),
-    feeStatistics: ({ from, to }) =>
+    feeStatistics: ({ from, to, minFee = 0n }) =>
       feeStatisticsOf(
         state.blocks
-          .filter(({ block }) => block.timestamp >= from && block.timestamp <= to)
-          .flatMap((block) => block.transactions),
+          .filter(({ block }) => block.height > 1 && block.timestamp >= from && block.timestamp <= to)
+          .flatMap((block) => block.transactions)
+          .filter(({ fee }) => fee >= minFee),
       ),
     walletChanges,
   };

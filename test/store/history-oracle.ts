@@ -106,10 +106,11 @@ export const questionKinds: Record<string, (samples: Samples, pick: Pick) => Que
   figures: (_samples, pick) => {
     const [back, length] = [pick(4_000), pick(8_000)];
     const round = pick(40);
+    const minFee = BigInt(pick(2) * 10_000_000);
     return async (snapshot) => {
       const { tip, supply } = snapshot;
       const from = Math.max(0, tip.timestamp - back);
-      const fees = await snapshot.feeStatistics({ from, to: from + length });
+      const fees = await snapshot.feeStatistics({ from, to: from + length, minFee });
       return { tip: { id: tip.id, height: tip.height, timestamp: tip.timestamp }, supply, digest: snapshot.digest, fees: rowsOf("feeStatistics", fees), round, of: rowsOf("roundDelegate", await snapshot.round(round)) };
     };
   },

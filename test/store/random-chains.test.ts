@@ -88,7 +88,7 @@ const stateOf = async (snapshot: ChainSnapshot): Promise<Record<string, unknown>
     [tip.timestamp, tip.timestamp],
     [tip.timestamp - 64, tip.timestamp - 16],
   ] as const) {
-    fees.push(await snapshot.feeStatistics({ from, to }));
+    for (const minFee of [0n, 2n]) fees.push(await snapshot.feeStatistics({ from, to, minFee }));
   }
   return {
     tip: { id: tip.id, height: tip.height, timestamp: tip.timestamp },

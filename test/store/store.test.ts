@@ -384,6 +384,37 @@ describe("the LMDB store", () => {
     expect(contentsOf(store)).to.deep.equal(contents);
   });
 
+  it("lists a transaction under a recipient that has no wallet, and before those of the wallet once there is one", async () => {
+    const { store, rules } = await openStoreAt(name, 60);
+    const contents = contentsOf(store);
+    const sender = chain.blocks.flatMap(({ transactions = [] }) => transactions).find(({ version }) => version === 2)!;
+    const recipientId = rules.addressOf(`02${"7".repeat(64)}`);
+    const naming = (place: number, type: number): BlockData => {
+      const transaction: TransactionData = { ...sender, id: `${70 + place}`.repeat(32).slice(0, 64), type, amount: "0", recipientId };
+      return { ...chain.blocks[place]!, numberOfTransactions: 1, transactions: [transaction] };
+    };
+    const blocks = [naming(60, 5), naming(61, 0), naming(62, 5)];
+    const newest = blocks.map(({ transactions = [] }) => transactions[0]!.id).reverse();
+    const order = { field: "timestamp", direction: "desc" } as const;
+    for (let count = 1; count <= 3; count++) {
+      await store.apply([rules.parseBlock(blocks[count - 1]!)]);
+      const now = store.snapshot()!;
+      expect((await now.wallet(recipientId)) === undefined).to.equal(count === 1);
+      const others = [{ amount: { from: 0n } }, { fee: { from: 0n } }, {}];
+      for (const filter of [{ recipientId }, { ownerId: recipientId }, { addresses: [recipientId] }, { addresses: [recipientId, rules.addressOf(`03${"7".repeat(64)}`)] }])
+        for (const other of others) {
+          const { rows, total } = await now.transactions({ filter: { ...filter, ...other }, order, offset: 0, limit: 9 });
+          expect([rows.map(({ id }) => id), total]).to.deep.equal([newest.slice(3 - count), count]);
+        }
+      now.release?.();
+    }
+    const past = store.snapshotAt(61)!;
+    expect((await past.transactions({ filter: { recipientId }, order, offset: 0, limit: 9 })).rows.map(({ id }) => id)).to.deep.equal([newest[2]]);
+    past.release?.();
+    for (let count = 0; count < 3; count++) await store.revert();
+    expect(contentsOf(store)).to.deep.equal(contents);
+  });
+
   it("does not match a wallet by a prefix of its second public key", async () => {
     const { store } = await openStoreAt(name, 60);
     const now = store.snapshot()!;

@@ -1,4 +1,4 @@
-import type { BlockData, ChainAdapter, ChainSnapshot, FeeStatistics, Network, RoundDelegate, Tip, TransactionType } from "portico";
+import type { BlockData, ChainAdapter, ChainSnapshot, FeeQuery, FeeStatistics, Network, RoundDelegate, Tip, TransactionType } from "portico";
 import { averageOf, type ChainRules, createChainRules, roundOf } from "portico/chain";
 import { amountOf } from "./amounts.js";
 import { type Database, openDatabase } from "./database.js";
@@ -33,17 +33,18 @@ export interface SqliteChain extends ChainAdapter {
   revert(): void;
 }
 
-const feeStatistics = (database: Database, { revision }: State, { from, to }: { from: number; to: number }): FeeStatistics[] => {
+const feeStatistics = (database: Database, { revision }: State, { from, to, minFee = 0n }: FeeQuery): FeeStatistics[] => {
   // Counted by SQLite but added up here, because its sums are not exact.
   const rows = database.all(
     `SELECT typeGroup, type, fee, count(*) AS count FROM transactions
-     WHERE ${alive("transactions", "?1")} AND blockTimestamp >= ?2 AND blockTimestamp <= ?3
+     WHERE ${alive("transactions", "?1")} AND blockTimestamp >= ?2 AND blockTimestamp <= ?3 AND blockHeight > 1
      GROUP BY typeGroup, type, fee ORDER BY typeGroup, type, fee`,
     [revision, from, to],
   ) as unknown as { typeGroup: number; type: number; fee: string; count: number }[];
   const kinds = new Map<string, Omit<FeeStatistics, "avg"> & { count: number }>();
   for (const { typeGroup, type, fee, count } of rows) {
     const amount = amountOf(fee);
+    if (amount < minFee) continue;
     const kind = kinds.get(`${typeGroup}/${type}`) ?? { typeGroup, type, min: amount, max: amount, sum: 0n, count: 0 };
     kinds.set(`${typeGroup}/${type}`, { ...kind, max: amount, sum: kind.sum + amount * BigInt(count), count: kind.count + count });
   }

@@ -75,14 +75,17 @@ export const presentTransactionOf = (transaction: Transaction, { chain, rules }:
 export const withBlockId = ({ blockId, ...filter }: TransactionFilter, state: ApiState): MaybePromise<TransactionFilter> =>
   blockId === undefined ? filter : andThen(blockIdNamed(blockId, state), (id) => ({ blockId: id, ...filter }));
 
-export const listTransactions = (
-  { filter, ...rest }: ListRequest<TransactionFilter, TransactionQuery["order"]>,
-  state: ApiState,
-): MaybePromise<PageAnswer<Static<typeof TransactionResource>>> =>
-  andThen(filter === undefined ? undefined : withBlockId(filter, state), (narrowed) =>
-    pageOf(
-      { filter: narrowed, ...rest },
-      (query) => state.chain.transactions(query),
-      (transaction) => presentTransactionOf(transaction, state),
-    ),
+type TransactionRequest = ListRequest<TransactionFilter, TransactionQuery["order"]>;
+type TransactionPage = MaybePromise<PageAnswer<Static<typeof TransactionResource>>>;
+
+/** `blockId` of the filter is an id: one of few digits is no height. */
+export const pageOfTransactions = (request: TransactionRequest, state: ApiState): TransactionPage =>
+  pageOf(
+    request,
+    (query) => state.chain.transactions(query),
+    (transaction) => presentTransactionOf(transaction, state),
   );
+
+/** `blockId` of the filter is what a client has given: an id or a height. */
+export const listTransactions = ({ filter, ...rest }: TransactionRequest, state: ApiState): TransactionPage =>
+  andThen(filter === undefined ? undefined : withBlockId(filter, state), (narrowed) => pageOfTransactions({ filter: narrowed, ...rest }, state));

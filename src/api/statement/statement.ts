@@ -1,6 +1,8 @@
 import type { Block, Lock, Transaction, Wallet } from "../../../types/chain.js";
 import type { ChainSnapshot, MaybePromise } from "../../../types/chain-adapter.js";
-import type { Page, WalletChange } from "../../../types/chain-queries.js";
+import type { Page, TransactionFilter, WalletChange } from "../../../types/chain-queries.js";
+import { htlcClaimKind, htlcLockKind, htlcRefundKind } from "../../chain/blocks/kinds.js";
+import { lockEndedBy } from "../../chain/locks.js";
 import type { ChainRules } from "../../chain/rules.js";
 import { PorticoError } from "../../errors.js";
 import { amountText, type Booking } from "./booking.js";
@@ -61,6 +63,8 @@ interface Sources {
   owned: Rows<Transaction>;
   forged: Rows<Block> | undefined;
   changes: Rows<WalletChange>;
+  /** Ascending heights of `consumedLocks`. */
+  consumed: number[];
 }
 
 const ownedBy =
@@ -111,6 +115,34 @@ const changesIn = (address: string, { from, to }: Heights): Rows<WalletChange> =
   });
 };
 
+/** Every row of a list. */
+const everyRow = async <Row>(ask: (offset: number, limit: number) => MaybePromise<Page<Row>>): Promise<Row[]> => {
+  const rows: Row[] = [];
+  for (;;) {
+    const page = await ask(rows.length, pageRows);
+    rows.push(...page.rows);
+    if (page.rows.length === 0 || rows.length >= page.total) return rows;
+  }
+};
+
+/**
+ * Heights of claims and refunds of a wallet's locks whose fee is all that the lock had. They change no balance and name nobody, so neither the
+ * wallet's changes nor its transactions tell of them.
+ */
+const consumedLocks = async (address: string, { from, to }: Heights, chain: ChainSnapshot): Promise<number[]> => {
+  const order = { field: "timestamp", direction: "asc" } as const;
+  const kindOf = (kind: Pick<TransactionFilter, "typeGroup" | "type">, filter: TransactionFilter): Promise<Transaction[]> =>
+    everyRow((offset, limit) => chain.transactions({ filter: { ...kind, ...filter }, order, offset, limit }));
+  const amounts = new Map((await kindOf(htlcLockKind, { ownerId: address })).map(({ id, amount }) => [id, amount]));
+  const heights: number[] = [];
+  for (const amount of new Set(amounts.values()))
+    for (const kind of [htlcClaimKind, htlcRefundKind]) {
+      const rows = await kindOf(kind, { fee: { from: amount, to: amount } });
+      heights.push(...rows.filter((row) => amounts.get(lockEndedBy(row) ?? "") === amount).map(({ blockHeight }) => blockHeight));
+    }
+  return heights.filter((height) => height >= from && height <= to).sort((a, b) => a - b);
+};
+
 const sourcesOf = async ({ wallet: { address, publicKey }, heights }: StatementNeeds, chain: ChainSnapshot): Promise<Sources> => ({
   owned: inPages(ownedBy(address), await ownedBelow(address, heights.from, chain)),
   forged:
@@ -120,6 +152,7 @@ const sourcesOf = async ({ wallet: { address, publicKey }, heights }: StatementN
           snapshot.blocks({ filter: { generatorPublicKey: publicKey, height: heights }, order: { field: "height", direction: "asc" }, offset, limit }),
         ),
   changes: changesIn(address, heights),
+  consumed: await consumedLocks(address, heights, chain),
 });
 
 /** The lock that a claim or refund ends, as its own transaction opened it. */
@@ -192,8 +225,8 @@ const completed = async (block: Block, own: readonly Entry[], change: bigint, ne
 const forgedKind = "forged";
 
 /** The next block that did something to the wallet, and what; undefined at the end. */
-const nextBlock = async ({ owned, forged, changes }: Sources, needs: StatementNeeds, chain: ChainSnapshot): Promise<{ block: Block; entries: Entry[]; balance: bigint | undefined } | undefined> => {
-  const heads = [(await owned.next(chain))?.blockHeight, (await forged?.next(chain))?.height, (await changes.next(chain))?.height];
+const nextBlock = async ({ owned, forged, changes, consumed }: Sources, needs: StatementNeeds, chain: ChainSnapshot): Promise<{ block: Block; entries: Entry[]; balance: bigint | undefined } | undefined> => {
+  const heads = [(await owned.next(chain))?.blockHeight, (await forged?.next(chain))?.height, (await changes.next(chain))?.height, consumed[0]];
   const height = Math.min(...heads.map((head) => head ?? Infinity));
   if (height > needs.heights.to) return undefined;
   const entries: Entry[] = [];
@@ -213,7 +246,9 @@ const nextBlock = async ({ owned, forged, changes }: Sources, needs: StatementNe
   const isChanged = change?.height === height;
   if (isChanged) changes.take();
   const expected = isChanged ? change.change : 0n;
-  return { block, entries: netOf(entries) === expected ? entries : await completed(block, entries, expected, needs, chain), balance: isChanged ? change.balance : undefined };
+  const isWhole = netOf(entries) === expected && consumed[0] !== height;
+  while (consumed[0] === height) consumed.shift();
+  return { block, entries: isWhole ? entries : await completed(block, entries, expected, needs, chain), balance: isChanged ? change.balance : undefined };
 };
 
 const bookingOf = ({ effect, ...entry }: Entry, { height }: Block, time: string, balance: bigint): Booking => {

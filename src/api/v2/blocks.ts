@@ -3,7 +3,7 @@ import { Text } from "../../http/input/schema.js";
 import { type Route, routesOf } from "../../http/route.js";
 import { BlockListQuery, BlockSearchBody, BlockSearchQuery, findBlock, listBlocks, showBlock } from "../queries/blocks.js";
 import { largestSearch, within } from "../queries/page.js";
-import { listTransactions, transactionFilter, TransactionListQuery, withBlockId } from "../queries/transactions.js";
+import { pageOfTransactions, transactionFilter, TransactionListQuery, withBlockId } from "../queries/transactions.js";
 import { BlockResource } from "../resources/block.js";
 import { DataOf } from "../resources/values/data.js";
 import { TransactionResource } from "../resources/transactions/transaction.js";
@@ -81,7 +81,7 @@ export const blockRoutes: Route<ApiState>[] = [
     item: TransactionResource,
     answer: async ({ params: { id }, query: { orderBy, ...query }, page }, state) => {
       const block = await findBlock(id, state);
-      return listTransactions({ filter: within(await withBlockId(transactionFilter(query), state), { blockId: block.id }), orderBy, page }, state);
+      return pageOfTransactions({ filter: within(await withBlockId(transactionFilter(query), state), { blockId: block.id }), orderBy, page }, state);
     },
   }),
 ];

@@ -4,7 +4,6 @@ import { PorticoError } from "../../errors.js";
 import type { Sliced } from "../../async/time-slicing.js";
 import { isPublicKey } from "../address.js";
 import { parseAmount } from "../amount.js";
-import { isVote } from "./kinds.js";
 
 /** A block with its transactions, parsed and checked for form. */
 export interface FullBlock {
@@ -136,9 +135,8 @@ type Optional = Pick<Transaction, "recipientId" | "nonce" | "signature" | "netwo
  * times as long.
  */
 const withOptional = <Parsed extends Required & Optional>(parsed: Parsed, data: Given, at: string): Parsed => {
-  const recipientId = isMissing(data.recipientId) && isVote(parsed) ? parsed.senderId : data.recipientId;
   const secondSignature = data.secondSignature ?? data.signSignature;
-  if (!isMissing(recipientId)) parsed.recipientId = text(recipientId, at, "recipientId");
+  if (!isMissing(data.recipientId)) parsed.recipientId = text(data.recipientId, at, "recipientId");
   if (!isMissing(data.nonce)) parsed.nonce = amount(data.nonce, at, "nonce");
   if (!isMissing(data.signature)) parsed.signature = text(data.signature, at, "signature");
   if (!isMissing(data.network)) parsed.network = whole(data.network, at, "network");

@@ -3,6 +3,7 @@ import type { Ledger, TransactionType } from "../../../types/transaction-type.js
 import { messageOf, PorticoError } from "../../errors.js";
 import { multiSignaturePublicKey } from "../address.js";
 import { parseAmount } from "../amount.js";
+import { isVote } from "./kinds.js";
 import { requireAddresses } from "./own-types.js";
 
 /**
@@ -207,9 +208,13 @@ const recipientsBy = (recipients: NonNullable<TransactionType["recipients"]>, ro
   }
 };
 
-/** Addresses that receive something from a transaction, in order, without repeats. @throws PorticoError BLOCK_INVALID */
+/**
+ * Addresses that a transaction names as recipients, each once: its `recipientId`, then those that its type knows. A vote that names none goes to its
+ * sender. @throws PorticoError BLOCK_INVALID
+ */
 export const recipientsOf = (transaction: Transaction, types: TransactionTypes): string[] => {
   const row = types.of(transaction);
-  if (row.recipients === undefined) return transaction.recipientId === undefined ? [] : [transaction.recipientId];
-  return [...new Set(recipientsBy(row.recipients, row, transaction))];
+  const { recipientId = isVote(transaction) ? transaction.senderId : undefined } = transaction;
+  const named = recipientId === undefined ? [] : [recipientId];
+  return row.recipients === undefined ? named : [...new Set([...named, ...recipientsBy(row.recipients, row, transaction)])];
 };

@@ -145,7 +145,6 @@ export const literalTransactions: [Place, ExpectedTransaction][] = [
       sender: joe,
       timestamp: 8_176,
       nonce: 12n,
-      recipientId: joe.address,
       amount: 0n,
       fee: 100_000_000n,
       asset: { votes: [`-${cyd.publicKey}`, `+${hal.publicKey}`] },

@@ -4,6 +4,7 @@ import type { ChainSnapshot, MaybePromise } from "../../../types/chain-adapter.j
 import type {
   BlockQuery,
   DelegateQuery,
+  FeeQuery,
   Page,
   TransactionQuery,
   WalletChange,
@@ -208,8 +209,8 @@ class PastSnapshot implements ChainSnapshot {
     return Number.isInteger(round) && round >= 1 && round <= last ? readRound(this.past.reading, round) : undefined;
   }
 
-  feeStatistics(window: { from: number; to: number }): MaybePromise<FeeStatistics[]> {
-    return askFeeStatistics(window, this.needs);
+  feeStatistics(query: FeeQuery): MaybePromise<FeeStatistics[]> {
+    return askFeeStatistics(query, this.needs);
   }
 
   walletChanges(query: WalletChangesQuery): MaybePromise<Page<WalletChange>> {

@@ -6,7 +6,7 @@ import { hash } from "node:crypto";
  */
 
 /** Raised with every change of layout. A store with another number is refused. */
-export const schemaVersion = 9;
+export const schemaVersion = 10;
 
 /**
  * Databases. `record`s are MessagePack, as are `digits`, which begin with a run of bytes (block-codec.ts); `raw` values are bytes, and so are
@@ -87,6 +87,8 @@ export const sets = {
   /** Digest of the text, for transactions that have one. */
   transactionsByVendorField: 14,
   transactionsByNonce: 15,
+  /** Digest of a recipient's address that had no wallet yet. */
+  transactionsByStranger: 16,
   blocksByVersion: 20,
   /** Id -> height. */
   blocksById: 21,
@@ -182,7 +184,8 @@ export const changeBounds = () => ({ start: changeKey(0), end: textKey("change!"
 /** Pieces of one height are adjacent. */
 export const undoKey = (height: number, piece: number): Buffer => Buffer.concat([numberKey(height), numberKey(piece)]);
 
-export const parseFeeKey = (key: Buffer): { typeGroup: number; type: number } => ({
+export const parseFeeKey = (key: Buffer): { bucket: number; typeGroup: number; type: number } => ({
+  bucket: key.readUInt32BE(0),
   typeGroup: key.readUInt32BE(4),
   type: key.readUInt32BE(8),
 });

@@ -1,10 +1,11 @@
 import type { Range } from "../../../types/chain-queries.js";
-import type { StateRecord } from "../layout/codec.js";
+import type { StateRecord, WalletRecord } from "../layout/codec.js";
 import { firstNotBelow } from "../records/binary-search.js";
-import { numberKey, textDigest } from "../layout/keys.js";
+import { lists, numberKey, sets, textDigest } from "../layout/keys.js";
 import type { Reading } from "../lmdb/reading.js";
+import { listSequence } from "../records/posting-list.js";
 import { existing, readBlock, transactionsOfBlock } from "../records/records.js";
-import { concatSequences, rankedNumbers, mapSequence, narrowed, numberSequence, type Sequence } from "../records/sequence.js";
+import { concatSequences, emptySequence, rankedNumbers, mapSequence, narrowed, numberSequence, type Sequence } from "../records/sequence.js";
 
 /**
  * The order of the chain: blocks by height, transactions by number. A range of times or heights is a window of these numbers, and
@@ -24,6 +25,19 @@ export const withinWindow = (sequence: Sequence<number>, { from, below }: Window
 export const underValue = (reading: Reading, set: number, value: Buffer, { from, below }: Window): Sequence<number> => {
   const bound = (number: number): Buffer => Buffer.concat([value, numberKey(number)]);
   return rankedNumbers(reading, set, bound(from), bound(Math.max(from, below)));
+};
+
+/** The transactions in a list of an address. Those that named it before it had a wallet come first. */
+export const listOf = (
+  list: "sent" | "received" | "owned" | "voted",
+  address: string,
+  wallet: WalletRecord | undefined,
+  { reading, state }: { reading: Reading; state: StateRecord },
+): Sequence<number> => {
+  const own = wallet === undefined ? emptySequence : listSequence(reading, lists[list], wallet.number, wallet[list]);
+  const value = list === "received" || list === "owned" ? keyOfText(address) : undefined;
+  const earlier = value === undefined ? emptySequence : underValue(reading, sets.transactionsByStranger, value, { from: 0, below: state.transactions });
+  return earlier.total === 0 ? own : concatSequences([earlier, own]);
 };
 
 /** The numbers that a set keeps from one key (inclusive) to another (exclusive), and all its others. */

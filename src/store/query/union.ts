@@ -1,6 +1,6 @@
 import type { MaybePromise } from "../../../types/chain-adapter.js";
-import { listSequence } from "../records/posting-list.js";
-import { lists } from "../layout/keys.js";
+import type { StateRecord } from "../layout/codec.js";
+import { listOf } from "./chain-order.js";
 import type { Reading } from "../lmdb/reading.js";
 import { readWallet } from "../records/records.js";
 import type { Sliced } from "../../async/time-slicing.js";
@@ -10,12 +10,10 @@ import { arraySequence, emptySequence, lowerBound, partsOf, type Sequence, stepN
 /** The transactions that any of several addresses owns, as lists that have no number in common. One address costs nothing. */
 export const ownedByAny = (
   addresses: readonly string[],
-  { reading, search }: { reading: Reading; search: Search },
+  needs: { reading: Reading; state: StateRecord; search: Search },
 ): MaybePromise<readonly Sequence<number>[]> => {
-  const owned = [...new Set(addresses)].flatMap((address) => {
-    const wallet = readWallet(reading, address);
-    return wallet === undefined ? [] : [listSequence(reading, lists.owned, wallet.number, wallet.owned)];
-  });
+  const { reading, search } = needs;
+  const owned = [...new Set(addresses)].map((address) => listOf("owned", address, readWallet(reading, address), needs)).filter(({ total }) => total > 0);
   return owned.length < 2 ? owned : search.run(disjoint(owned, search));
 };
 

@@ -3,6 +3,7 @@ import type { ChainSnapshot, MaybePromise } from "../../../types/chain-adapter.j
 import type {
   BlockQuery,
   DelegateQuery,
+  FeeQuery,
   LockQuery,
   Page,
   TransactionQuery,
@@ -118,8 +119,8 @@ class StoreSnapshot implements ChainSnapshot {
     return Number.isInteger(round) && round >= 1 && round <= 0xffffffff ? readRound(this.view.reading, round) : undefined;
   }
 
-  feeStatistics(window: { from: number; to: number }): MaybePromise<FeeStatistics[]> {
-    return askFeeStatistics(window, this.needs);
+  feeStatistics(query: FeeQuery): MaybePromise<FeeStatistics[]> {
+    return askFeeStatistics(query, this.needs);
   }
 
   walletChanges(query: WalletChangesQuery): MaybePromise<Page<WalletChange>> {

@@ -37,7 +37,6 @@ export const writeTransactions = function* (
   const { journal, rules, rankedSets } = writing;
   const append = (list: "sent" | "received" | "owned" | "voted", address: string, number: number): void => {
     const wallet = wallets.get(address);
-    // A fork's transaction type may name a recipient that it does not touch: its wallet need not exist.
     if (wallet !== undefined) appendToList(journal, lists[list], wallet.number, wallet[list]++, number);
   };
   for (const transaction of transactions) {
@@ -47,7 +46,11 @@ export const writeTransactions = function* (
     journal.insert("transactions", place, transactionCodec.pack(transaction));
     const recipients = rules.recipientsOf(transaction);
     append("sent", transaction.senderId, number);
-    for (const address of recipients) append("received", address, number);
+    for (const address of recipients) {
+      append("received", address, number);
+      // What moves nothing may name an address that has no wallet, and makes none.
+      if (!wallets.has(address)) rankedSets.insert(sets.transactionsByStranger, Buffer.concat([textDigest(address), place]));
+    }
     for (const address of new Set([transaction.senderId, ...recipients])) append("owned", address, number);
     if (isVote(transaction)) append("voted", transaction.senderId, number);
     const kind = kindOf(transaction, state);
@@ -74,7 +77,9 @@ const indexTransaction = ({ id, timestamp, amount, fee, nonce, vendorField }: Tr
   if (vendorField !== undefined) add(sets.transactionsByVendorField, textDigest(vendorField));
 };
 
+/** Genesis has no fees that anybody chose. */
 export const writeFees = function* ({ block, transactions }: FullBlock, { journal, reading }: Writing): Sliced<void> {
+  if (block.height === 1) return;
   const bucket = Math.floor(block.timestamp / feeBucketSeconds);
   const records = new Map<string, { key: Buffer; record: FeeRecord }>();
   for (const { typeGroup, type, fee } of transactions) {

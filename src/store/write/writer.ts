@@ -205,7 +205,7 @@ const requireChained = (block: Block, before: StateRecord | undefined): void => 
   }
 };
 
-/** A fork's transaction type may name a recipient whose wallet it does not touch: the wallet's lists grow all the same. */
+/** A transaction may name a recipient whose wallet it does not touch: the wallet's lists grow all the same. */
 const bringRecipients = function* ({ transactions }: FullBlock, { wallets }: BlockChanges, { reading, rules }: Writing): Sliced<void> {
   for (const transaction of transactions) {
     for (const address of rules.recipientsOf(transaction)) {

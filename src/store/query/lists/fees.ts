@@ -1,5 +1,6 @@
 import type { FeeStatistics } from "../../../../types/chain.js";
 import type { MaybePromise } from "../../../../types/chain-adapter.js";
+import type { FeeQuery } from "../../../../types/chain-queries.js";
 import { averageOf } from "../../../chain/amount.js";
 import { heightsAt } from "../chain-order.js";
 import { type FeeRecord, feeCodec, type StateRecord } from "../../layout/codec.js";
@@ -9,7 +10,10 @@ import { existing, readTransaction, transactionsOfBlock } from "../../records/re
 import type { Sliced } from "../../../async/time-slicing.js";
 import type { Search } from "../search.js";
 
-type Totals = Map<string, FeeRecord & { typeGroup: number; type: number }>;
+interface Totals {
+  minFee: bigint;
+  byType: Map<string, FeeRecord & { typeGroup: number; type: number }>;
+}
 
 export interface FeeNeeds {
   reading: Reading;
@@ -20,18 +24,18 @@ export interface FeeNeeds {
 }
 
 /**
- * Fees of a window of time by type. Whole hours are read from their buckets; only the parts of hours at either end are read block by
- * block.
+ * Fees of a window of time by type. Whole hours are read from their buckets; block by block are read only the parts of hours at either
+ * end, and hours in which a type has fees on both sides of `minFee`.
  */
-export const askFeeStatistics = ({ from, to }: { from: number; to: number }, needs: FeeNeeds): MaybePromise<FeeStatistics[]> => {
+export const askFeeStatistics = ({ from, to, minFee = 0n }: FeeQuery, needs: FeeNeeds): MaybePromise<FeeStatistics[]> => {
   const { tip } = needs.state;
   const first = Math.max(0, from);
   const last = Math.min(to, tip.timestamp);
-  return last < first ? [] : needs.search.run(addUp(first, last, needs));
+  return last < first ? [] : needs.search.run(addUp(first, last, minFee, needs));
 };
 
-function* addUp(first: number, last: number, needs: FeeNeeds): Sliced<FeeStatistics[]> {
-  const totals: Totals = new Map();
+function* addUp(first: number, last: number, minFee: bigint, needs: FeeNeeds): Sliced<FeeStatistics[]> {
+  const totals: Totals = { minFee, byType: new Map() };
   const firstBucket = Math.ceil(first / feeBucketSeconds);
   // The tip's hour counts as whole: the chain has no more of it. That of an earlier state may have.
   const endBucket = Math.floor((last === needs.state.tip.timestamp && !needs.isPast ? last + feeBucketSeconds : last + 1) / feeBucketSeconds);
@@ -41,16 +45,18 @@ function* addUp(first: number, last: number, needs: FeeNeeds): Sliced<FeeStatist
     yield* addBuckets(totals, firstBucket, endBucket, needs);
     yield* addBlocks(totals, endBucket * feeBucketSeconds, last, needs);
   }
-  return [...totals.values()]
+  return [...totals.byType.values()]
     .sort((a, b) => a.typeGroup - b.typeGroup || a.type - b.type)
     .map(({ typeGroup, type, count, sum, min, max }) => ({ typeGroup, type, avg: averageOf(sum, count), min, max, sum }));
 }
 
-const add = (totals: Totals, typeGroup: number, type: number, { count, sum, min, max }: FeeRecord): void => {
+/** Of fees that are all below `minFee`, or none of them. */
+const add = ({ minFee, byType }: Totals, typeGroup: number, type: number, { count, sum, min, max }: FeeRecord): void => {
+  if (max < minFee) return;
   const name = `${typeGroup}/${type}`;
-  const total = totals.get(name);
+  const total = byType.get(name);
   if (total === undefined) {
-    totals.set(name, { typeGroup, type, count, sum, min, max });
+    byType.set(name, { typeGroup, type, count, sum, min, max });
     return;
   }
   total.count += count;
@@ -62,22 +68,24 @@ const add = (totals: Totals, typeGroup: number, type: number, { count, sum, min,
 /** Hours read between two yields. */
 const stepBuckets = 24;
 
-function* addBuckets(totals: Totals, firstBucket: number, endBucket: number, { reading, search }: FeeNeeds): Sliced<void> {
+function* addBuckets(totals: Totals, firstBucket: number, endBucket: number, needs: FeeNeeds): Sliced<void> {
+  const { reading, search } = needs;
   for (let bucket = firstBucket; bucket < endBucket; bucket += stepBuckets) {
     const end = Math.min(endBucket, bucket + stepBuckets);
-    for (const { key, value } of reading.range("fees", { start: feeKey(bucket, 0, 0), end: feeKey(end, 0, 0) })) {
-      const { typeGroup, type } = parseFeeKey(key);
-      add(totals, typeGroup, type, feeCodec.unpack(value as unknown[]));
-      search.spend(1);
-    }
+    const rows = reading.range("fees", { start: feeKey(bucket, 0, 0), end: feeKey(end, 0, 0) });
+    const records = [...rows].map(({ key, value }) => ({ ...parseFeeKey(key), record: feeCodec.unpack(value as unknown[]) }));
+    const mixed = new Set(records.filter(({ record: { min, max } }) => min < totals.minFee && max >= totals.minFee).map((row) => row.bucket));
+    for (const row of records) if (!mixed.has(row.bucket)) add(totals, row.typeGroup, row.type, row.record);
+    search.spend(records.length);
     yield;
+    for (const hour of mixed) yield* addBlocks(totals, hour * feeBucketSeconds, (hour + 1) * feeBucketSeconds - 1, needs);
   }
 }
 
 function* addBlocks(totals: Totals, from: number, to: number, { reading, state, search }: FeeNeeds): Sliced<void> {
   if (to < from) return;
   const heights = heightsAt({ from, to }, reading, state);
-  for (let height = heights.from; height < heights.below; height++) {
+  for (let height = Math.max(2, heights.from); height < heights.below; height++) {
     const { first, count } = transactionsOfBlock(reading, height);
     for (let number = first; number < first + count; number++) {
       const { typeGroup, type, fee } = existing(readTransaction(reading, number), `transaction ${number}`);

@@ -2,7 +2,7 @@ import type { TransactionFilter, TransactionQuery } from "../../../../types/chai
 import { isPublicKey } from "../../../chain/address.js";
 import type { ChainRules } from "../../../chain/rules.js";
 import { listSequence } from "../../records/posting-list.js";
-import { betweenKeys, keyOfNumber, keyOfText, numbersAt, onlyValue, underValue, type Window, windowSequence, withinWindow } from "../chain-order.js";
+import { betweenKeys, keyOfNumber, keyOfText, listOf, numbersAt, onlyValue, underValue, type Window, windowSequence, withinWindow } from "../chain-order.js";
 import type { StateRecord, WalletRecord } from "../../layout/codec.js";
 import { amountKey, lists, sets } from "../../layout/keys.js";
 import { notWhole } from "../past-ranges.js";
@@ -64,22 +64,19 @@ function* inChainOrder(query: TransactionQuery, within: Within, ofAny: readonly 
     const refs = unionSequence(parts.map(narrow));
     return towards(order.direction, { answers: [...answers, ...answered], ordered, refs });
   };
-  const listOf = (list: "sent" | "received" | "owned" | "voted", address: string): Sequence<number> => {
-    const wallet = within.wallet(address);
-    return wallet === undefined ? emptySequence : listSequence(reading, lists[list], wallet.number, wallet[list]);
-  };
+  const ofAddress = (list: Parameters<typeof listOf>[0], address: string): Sequence<number> => listOf(list, address, within.wallet(address), within);
 
   if (filter.id !== undefined) {
     const number = transactionNumber(reading, filter.id);
     yield path(["id"], number === undefined ? emptySequence : arraySequence([number]));
   }
   if (filter.blockId !== undefined) yield path(["blockId"], blockSequence(filter.blockId, reading));
-  if (filter.recipientId !== undefined) yield path(["recipientId"], listOf("received", filter.recipientId));
-  if (filter.ownerId !== undefined) yield path(["ownerId"], listOf("owned", filter.ownerId));
+  if (filter.recipientId !== undefined) yield path(["recipientId"], ofAddress("received", filter.recipientId));
+  if (filter.ownerId !== undefined) yield path(["ownerId"], ofAddress("owned", filter.ownerId));
   if (ofAny !== undefined) yield path(["addresses"], ...ofAny);
   for (const [name, address] of senders(filter, rules)) {
-    yield path([name], address === undefined ? emptySequence : listOf("sent", address));
-    if (address !== undefined && filter.type === 3 && filter.typeGroup === 1) yield path([name, "type", "typeGroup"], listOf("voted", address));
+    yield path([name], address === undefined ? emptySequence : ofAddress("sent", address));
+    if (address !== undefined && filter.type === 3 && filter.typeGroup === 1) yield path([name, "type", "typeGroup"], ofAddress("voted", address));
   }
   if (filter.type !== undefined || filter.typeGroup !== undefined || filter.version !== undefined) {
     yield ofKinds(query, within);
