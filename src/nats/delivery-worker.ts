@@ -29,13 +29,13 @@ export interface DeliveryWorker {
 }
 
 /** Senders by the limits that bundles name. */
-const createSenders = ({ allowTargets = [], concurrency = 64 }: DeliveryWorkerOptions) => {
+const createSenders = ({ allowTargets = [] }: DeliveryWorkerOptions) => {
   const needs = { guard: createTargetGuard(allowTargets), resolve: createResolver() };
   const senders = new Map<string, Sender>();
   return {
     for: ({ timeout, responseLimit }: BundleTerms): Sender => {
       const key = `${timeout} ${responseLimit}`;
-      const sender = senders.get(key) ?? createHttpSender({ timeout, responseLimit, concurrencyPerTarget: concurrency }, needs);
+      const sender = senders.get(key) ?? createHttpSender({ timeout, responseLimit }, needs);
       senders.set(key, sender);
       return sender;
     },

@@ -105,7 +105,7 @@ const attemptedBefore = (store: WebhookStore, isUnderWay: (row: DeliveryRow) => 
 type ScanningNeeds = Omit<ScannerNeeds, "recorder" | "patterns"> & Pick<RecorderNeeds, "time" | "withdrawn" | "onOutcome"> & Pick<Payloads, "note">;
 
 /** What reads the chain for the webhooks. */
-const createScanning = ({ time, withdrawn, note, onOutcome, ...needs }: ScanningNeeds, { isUnderWay, overtake, handOver, wake }: Pick<Dispatcher, "isUnderWay" | "overtake" | "handOver" | "wake">): Scanner => {
+const createScanning = ({ time, withdrawn, note, onOutcome, ...needs }: ScanningNeeds, { handOver, wake, ...underWay }: Pick<Dispatcher, "isUnderWay" | "hasArrived" | "overtake" | "handOver" | "wake">): Scanner => {
   const { store, register, window, keepsChain } = needs;
   const confirmationsOf = (id: number): number => (keepsChain ? 0 : Number(register.find(id)?.confirmations) || 0);
   const holding = createHolding({ store, time, confirmationsOf });
@@ -113,7 +113,7 @@ const createScanning = ({ time, withdrawn, note, onOutcome, ...needs }: Scanning
     for (const { messageId, message, event } of written) note(messageId, message, event);
     handOver(written.flatMap(({ rows }) => rows));
   };
-  const recorder = createRecorder({ store, register, time, window, withdrawn, onWritten, onChanged: wake, onOutcome, holding, mayBeAttempted: attemptedBefore(store, isUnderWay), isUnderWay, overtake });
+  const recorder = createRecorder({ store, register, time, window, withdrawn, onWritten, onChanged: wake, onOutcome, holding, mayBeAttempted: attemptedBefore(store, underWay.isUnderWay), ...underWay });
   return createScanner({ ...needs, recorder, patterns: createPatternWorker() });
 };
 

@@ -5,7 +5,7 @@ import { createHttpSender, dispatchedSender, type Sender, type SenderOptions } f
 import { createTargetGuard, type Resolve } from "../../src/webhooks/send/target-guard.js";
 import { closeServer, createReceiver, listenLocally, readBody, type Receiver } from "./receiver.js";
 
-const options: SenderOptions = { timeout: 5_000, responseLimit: 16_384, concurrencyPerTarget: 4 };
+const options: SenderOptions = { timeout: 5_000, responseLimit: 16_384 };
 const unknown: Resolve = () => Promise.reject(new Error("not asked for"));
 
 describe("the HTTP sender", () => {

@@ -51,7 +51,7 @@ describe("what a target is sent next", () => {
   /** As if an attempt had taken them. */
   const take = (lane: Lane, ids: readonly number[], isAwaited = true): Attempt => {
     const rows = ids.map((id) => row(lane.webhook.id, id));
-    const attempt: Attempt = { lane, rows, kind: "first", target: lane.target, state: "sending", at: 0, seen: { register: 0, work: 0 }, place: createPlacing().enter(lane.target.limits, 0), isAwaited, isOvertaken: false };
+    const attempt: Attempt = { lane, rows, kind: "first", target: lane.target, state: "sending", at: 0, seen: { register: 0, work: 0 }, place: createPlacing().enter(lane.target.limits, 0), isAwaited, isOvertaken: false, hasArrived: false };
     lane.target.underWay.add(attempt);
     lane.open.count++;
     lane.open.taken += ids.length;

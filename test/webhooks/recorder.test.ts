@@ -30,7 +30,7 @@ describe("the recorder of what is to be delivered", () => {
     store.transaction(() => store.addWebhook({ ...webhookRow, events: ["block.applied", "block.reverted"] }));
     const recorder = createRecorder({
       ...{ store, time, window: 10, withdrawn, register: createRegister(store), holding: createHolding({ store, time, confirmationsOf: () => 0 }) },
-      ...{ mayBeAttempted: () => false, isUnderWay: () => false, overtake: () => undefined, onWritten: (all) => written.push(...all.flatMap(({ rows }) => rows)) },
+      ...{ mayBeAttempted: () => false, isUnderWay: () => false, hasArrived: () => false, overtake: () => undefined, onWritten: (all) => written.push(...all.flatMap(({ rows }) => rows)) },
       onChanged: (webhookIds) => told.push({ webhooks: [...webhookIds], withdrawn: [...withdrawn], state: store.delivery(1, 1)?.state }),
     });
     const record = (plan: Plan) => recorder.record([plan], new Set([1]), { isCurrent: () => true, put: () => undefined, mayBeTold: () => false, isOnRequest: false });

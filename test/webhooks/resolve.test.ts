@@ -1,7 +1,11 @@
 import { createSocket, type Socket } from "node:dgram";
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect } from "chai";
-import { createResolver, type Resolve } from "../../src/webhooks/send/target-guard.js";
+import { createHttpSender } from "../../src/webhooks/send/http-sender.js";
+import { createResolver, createTargetGuard, type Resolve } from "../../src/webhooks/send/target-guard.js";
+import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
 
 const typeA = 1;
 const noSuchName = 3;
@@ -32,6 +36,7 @@ describe("the target resolver", () => {
   let server: Socket;
   let asked: string[];
   let resolve: Resolve;
+  let hostsFile: string;
   const names: Record<string, string[]> = { "hook.example": ["192.0.2.1", "192.0.2.2"] };
 
   beforeEach(async () => {
@@ -44,11 +49,13 @@ describe("the target resolver", () => {
     });
     server.bind(0, "127.0.0.1");
     await once(server, "listening");
-    resolve = createResolver({ servers: [`127.0.0.1:${server.address().port}`], timeout: 50 });
+    hostsFile = join(temporaryFolder(), "hosts");
+    resolve = createResolver({ servers: [`127.0.0.1:${server.address().port}`], hostsFile, timeout: 50 });
   });
   afterEach(async () => {
     server.close();
     await once(server, "close");
+    await closeTemporaryStores();
   });
 
   const codeOf = (work: Promise<unknown>): Promise<unknown> => work.then(() => "found", (error: unknown) => (error as { code: string }).code);
@@ -57,7 +64,25 @@ describe("the target resolver", () => {
     expect(await resolve("hook.example")).to.deep.equal(["192.0.2.1", "192.0.2.2"]);
   });
 
-  it("asks the system about names that the name servers do not know, such as those of a hosts file", async () => {
+  it("asks nobody about a name in the hosts file, which is read again when it changes", async () => {
+    writeFileSync(hostsFile, "192.0.2.7\thook.example Silent.Example # here\n\n#192.0.2.8 hook.example\r\n::1 silent.example\r\nnonsense other.example\n");
+    expect(await resolve("hook.example.")).to.deep.equal(["192.0.2.7"]);
+    expect(await resolve("silent.example")).to.deep.equal(["192.0.2.7", "::1"]);
+    writeFileSync(hostsFile, "192.0.2.9 silent.example\n");
+    expect(await resolve("silent.example")).to.deep.equal(["192.0.2.9"]);
+    expect(asked).to.deep.equal([]);
+    expect(await resolve("hook.example")).to.deep.equal(["192.0.2.1", "192.0.2.2"]);
+  });
+
+  it("is guarded also where a name is in the hosts file", async () => {
+    writeFileSync(hostsFile, "127.0.0.1 hook.example\n");
+    const sender = createHttpSender({ timeout: 5_000, responseLimit: 0 }, { guard: createTargetGuard([]), resolve });
+    const { failure } = await sender.send({ target: "http://hook.example:9/", headers: {}, body: "" });
+    await sender.close();
+    expect(failure?.stage).to.equal("address");
+  });
+
+  it("asks the system about names that neither the hosts file nor the name servers have", async () => {
     expect(await resolve("localhost")).to.include("127.0.0.1");
     expect(asked).to.include("localhost");
   });

@@ -115,6 +115,7 @@ const makePlace = (needs: AttemptsNeeds, { attempt, answer, duration }: Answered
   attempt.state = "recording";
   const judged = judge(needs, attempt, answer, duration);
   if (answer.failure === null) {
+    attempt.hasArrived = true;
     attempt.target.underWay.delete(attempt);
     givePlaceBack(attempt, needs);
   }

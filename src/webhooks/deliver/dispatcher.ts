@@ -7,7 +7,7 @@ import type { NodeKey } from "../send/signature.js";
 import type { After } from "../timekeeper.js";
 import { createAttempts } from "./attempt.js";
 import { createLimit, createPlacing, monotonic } from "./lanes/concurrency.js";
-import { createLanes, type Lane, type LaneRules, type Lanes, type Target, type Times, type UnderWay } from "./lanes/lanes.js";
+import { createLanes, type Lane, type LaneRules, type Target, type Times, type UnderWay } from "./lanes/lanes.js";
 import { createNotices, type NoticesNeeds } from "./lanes/notices.js";
 import type { Payloads } from "./payloads.js";
 import type { RecordNeeds, RecordRules } from "./health.js";
@@ -44,8 +44,10 @@ export interface Dispatcher {
   refresh(): void;
   /** Whether an attempt of a delivery is under way whose outcome the row does not have yet. */
   isUnderWay(row: Pick<DeliveryRow, "id" | "attemptCount">): boolean;
+  /** Whether the target has taken a delivery that is under way; its outcome may wait to be recorded. */
+  hasArrived(row: Pick<DeliveryRow, "id">): boolean;
   /** Marks the attempt that is under way of a delivery: the chain has taken back what it tells. */
-  overtake(row: Pick<DeliveryRow, "id" | "webhookId">): void;
+  overtake(row: Pick<DeliveryRow, "id">): void;
   /** Sends nothing more. */
   rest(): void;
   /** After `rest`: gives what is under way `grace` milliseconds, then ends it: it is sent again at the next start. */
@@ -122,10 +124,12 @@ const pauseBefore = ({ store, clock, time }: DispatcherNeeds, url: string): Pick
   return { pausedUntil: time.schedule() + restOf(pause, readingsOf(clock)), lastPause: pause.length };
 };
 
-const whatIsUnderWay = (lanes: Pick<Lanes, "find">, underWay: UnderWay): Pick<Dispatcher, "isUnderWay" | "overtake"> => ({
-  isUnderWay: ({ id, attemptCount }) => underWay.get(id) === attemptCount,
-  overtake: ({ id, webhookId }) => {
-    for (const attempt of lanes.find(webhookId)?.target.underWay ?? []) if (attempt.rows.some((row) => row.id === id)) attempt.isOvertaken = true;
+const whatIsUnderWay = (underWay: UnderWay): Pick<Dispatcher, "isUnderWay" | "hasArrived" | "overtake"> => ({
+  isUnderWay: ({ id, attemptCount }) => underWay.get(id)?.rows.some((row) => row.id === id && row.attemptCount === attemptCount) === true,
+  hasArrived: ({ id }) => underWay.get(id)?.hasArrived === true,
+  overtake: ({ id }) => {
+    const attempt = underWay.get(id);
+    if (attempt !== undefined) attempt.isOvertaken = true;
   },
 });
 
@@ -155,7 +159,7 @@ export const createDispatcher = (rules: DispatcherRules, needs: DispatcherNeeds)
   const [limit, placing] = [createLimit(rules.concurrency, slowShare * rules.concurrency), createPlacing()];
   const underWay: UnderWay = new Map();
   const lanes = createLanes({ ...rules, limit, underWay, isWithdrawn, pauseOf: (url) => pauseBefore(needs, url) });
-  const underWayOf = whatIsUnderWay(lanes, underWay);
+  const underWayOf = whatIsUnderWay(underWay);
   const queue = createTargetQueue();
   const times = (): Times => ({ schedule: time.schedule(), monotonic: monotonic() });
 

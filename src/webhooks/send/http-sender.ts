@@ -12,8 +12,6 @@ export interface SenderOptions {
   timeout: number;
   /** Bytes of an answer that are read. */
   responseLimit: number;
-  /** Connections at once to one host and port. */
-  concurrencyPerTarget: number;
 }
 
 export type Outgoing = OutgoingDelivery;
@@ -200,10 +198,10 @@ class Exchange implements Dispatcher.DispatchHandler {
 const giveUp = (exchange: Exchange): void => exchange.giveUp();
 
 export const createHttpSender = (options: SenderOptions, { guard, resolve }: { guard: TargetGuard; resolve: Resolve }): Sender => {
-  const { timeout, concurrencyPerTarget } = options;
+  const { timeout } = options;
+  // As many connections as there are requests: whoever sends them has places for each origin, and knows which of them hang.
   const agent = new Agent({
     connect: guardedConnector(guard, resolve, timeout),
-    connections: concurrencyPerTarget,
     // Of the headers of one response, in all.
     maxHeaderSize: headerLimit,
     // Each exchange ends by its own timer.

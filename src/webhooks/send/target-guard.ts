@@ -1,6 +1,8 @@
 import ipaddr from "ipaddr.js";
 import { lookup, Resolver } from "node:dns/promises";
+import { readFile, stat } from "node:fs/promises";
 import { isIP } from "node:net";
+import { join } from "node:path";
 import { type Address, addressOf, createNetworks } from "../../net/addresses.js";
 
 /** Finds the addresses of a name. Rejects when there are none. */
@@ -9,6 +11,8 @@ export type Resolve = (hostname: string) => Promise<string[]>;
 export interface ResolverOptions {
   /** Addresses of name servers; default: the system's. */
   servers?: readonly string[];
+  /** Default: the system's. */
+  hostsFile?: string;
   /** Milliseconds for one question to a name server. */
   timeout?: number;
 }
@@ -36,15 +40,47 @@ const limited = (limit: number) => {
 
 const isTimeout = (reason: unknown): boolean => reason instanceof Error && "code" in reason && reason.code === "ETIMEOUT";
 
+const systemHosts = process.platform === "win32" ? join(process.env.SystemRoot ?? "C:\\Windows", "System32/drivers/etc/hosts") : "/etc/hosts";
+
+const plainName = (hostname: string): string => hostname.toLowerCase().replace(/\.$/, "");
+
+/** Addresses by name. */
+const readHosts = (text: string): ReadonlyMap<string, readonly string[]> => {
+  const hosts = new Map<string, string[]>();
+  for (const line of text.split("\n")) {
+    const [address = "", ...names] = line.replace(/#.*/, "").trim().split(/\s+/);
+    if (isIP(address) !== 0) for (const name of names.map(plainName)) hosts.set(name, [...(hosts.get(name) ?? []), address]);
+  }
+  return hosts;
+};
+
+/** The hosts file, read again once it has changed. A system without one has no names in it. */
+const createHosts = (path: string) => {
+  let known: { of: string; hosts: ReturnType<typeof readHosts> } | undefined;
+  return async (): Promise<ReturnType<typeof readHosts>> => {
+    try {
+      const { mtimeMs, size, ino } = await stat(path);
+      const of = `${mtimeMs} ${size} ${ino}`;
+      if (known?.of !== of) known = { of, hosts: readHosts(await readFile(path, "utf8")) };
+      return known.hosts;
+    } catch {
+      return new Map();
+    }
+  };
+};
+
 /**
- * Asks the name servers without a thread: a dead name server holds up only the targets it serves. Only names that they do not know
- * (from a hosts file, say) go to the system's resolver, a few at a time.
+ * Looks into the hosts file, as the system does, then asks the name servers without a thread: a dead name server holds up only the targets it serves.
+ * Only names that neither has go to the system's resolver, a few at a time.
  */
-export const createResolver = ({ servers, timeout = 2_500 }: ResolverOptions = {}): Resolve => {
+export const createResolver = ({ servers, hostsFile = systemHosts, timeout = 2_500 }: ResolverOptions = {}): Resolve => {
+  const hosts = createHosts(hostsFile);
   const resolver = new Resolver({ timeout, tries });
   if (servers !== undefined) resolver.setServers(servers);
   const oneOfFew = limited(mostLookups);
   return async (hostname) => {
+    const listed = (await hosts()).get(plainName(hostname));
+    if (listed !== undefined) return [...listed];
     const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
     const found = answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
     if (found.length > 0) return found;

@@ -10,8 +10,8 @@ import { createLimit, type Limit, type Place } from "./concurrency.js";
  */
 export interface Lane {
   readonly webhook: WebhookRow;
-  /** See `UnderWay`. */
-  readonly underWay: UnderWay;
+  /** The ids of deliveries that are taken: see `UnderWay`. */
+  readonly underWay: Pick<UnderWay, "has">;
   /** Attempts under way, or failed and not yet recorded as such; and deliveries that are taken. */
   readonly open: { count: number; taken: number };
   /** The next first attempts, in order, as the store had them: whatever changes one of them has the lane look again. */
@@ -43,10 +43,10 @@ interface Handed {
 }
 
 /**
- * Deliveries that are taken, by id: how many attempts of each were recorded then. Its row has one more before it is let go of: between
- * the two, it may be taken back.
+ * Deliveries that are taken, by id. The row of one has an attempt more than when it was taken before it is let go of: between the two, it may be
+ * taken back.
  */
-export type UnderWay = Map<number, number>;
+export type UnderWay = Map<number, Attempt>;
 
 export interface Target {
   readonly url: string;
@@ -96,6 +96,8 @@ export interface Attempt extends Next {
   readonly isAwaited: boolean;
   /** Whether the chain has taken back what it tells, since it was taken: nothing new is sent to its target until it has ended. */
   isOvertaken: boolean;
+  /** Whether its target has taken what it tells; its outcome may wait to be recorded. */
+  hasArrived: boolean;
 }
 
 /** As long as these are the same, no client has changed a webhook or a delivery. */

@@ -68,13 +68,13 @@ export interface TakeNeeds {
 /** Notes that deliveries of a target are taken. */
 const enter = ({ lane, rows, kind }: Next, target: Target, now: Times, { clock, placing, underWay, seen }: TakeNeeds): Attempt => {
   const isAwaited = kind === "first" && lane.webhook.order !== "none";
-  const attempt: Attempt = { lane, rows, kind, target, state: "taken", at: clock.now(), seen: seen(), place: placing.enter(target.limits, now.monotonic), isAwaited, isOvertaken: false };
+  const attempt: Attempt = { lane, rows, kind, target, state: "taken", at: clock.now(), seen: seen(), place: placing.enter(target.limits, now.monotonic), isAwaited, isOvertaken: false, hasArrived: false };
   target.underWay.add(attempt);
   lane.open.count++;
   lane.open.taken += rows.length;
   if (isAwaited) target.firsts++;
   if (kind !== "ping") target.last = kind;
-  for (const { id, attemptCount } of rows) underWay.set(id, attemptCount);
+  for (const { id } of rows) underWay.set(id, attempt);
   if (kind === "first") lane.ready.splice(0, rows.length);
   lane.batchSince = undefined;
   if (lane.webhook.rate !== null && kind !== "ping") lane.mayAt = Math.max(lane.mayAt, now.monotonic) + (1_000 * rows.length) / lane.webhook.rate;

@@ -13,6 +13,8 @@ export interface EarlierNeeds {
   mayBeAttempted(row: DeliveryRow): boolean;
   /** Whether an attempt of a delivery is under way whose outcome the row does not have yet. */
   isUnderWay(row: DeliveryRow): boolean;
+  /** Whether the target has taken a delivery that is under way; its outcome may wait to be recorded. */
+  hasArrived(row: DeliveryRow): boolean;
   /** Told of a delivery under way that the chain takes back: it ends as what it then is. */
   overtake(row: DeliveryRow): void;
   /** Deliveries that are taken back in a transaction which is not committed yet: others still read them as they were, and must not send them. */
@@ -57,9 +59,22 @@ export const reversalOf = (webhook: WebhookRow, about: About, prior: Prior | und
 export const createRowsAbout = (store: Pick<WebhookStore, "hasAbout" | "messagesAbout">) => (about: About, blockId: string | undefined) =>
   takenBackBy(about, blockId).flatMap((other) => (store.hasAbout(other.event) ? store.messagesAbout(other) : []));
 
+/** Deliveries to some webhooks about the same, in which it is applied and reverted, in their order. */
+const createRowsOf = (store: EarlierNeeds["store"], rowsAbout: ReturnType<typeof createRowsAbout>) => (about: About, blockId: string | undefined, webhookIds: ReadonlySet<number>): DeliveryRow[] => {
+  const wanted = [about, ...takenBackBy(about, blockId)].map(({ event }) => event as string);
+  const messages = [...rowsAbout(about, blockId), ...(store.hasAbout(about.event) ? store.messagesAbout(about) : [])];
+  const rows = messages.flatMap(({ deliveries }) => deliveries).map(({ webhookId, id }) => {
+    // Of a webhook that was disabled since, what was under way then is no longer there: what is says too little.
+    const row = webhookIds.has(webhookId) && id > store.forgottenUpTo(webhookId) ? store.delivery(webhookId, id) : undefined;
+    return row !== undefined && wanted.includes(canonicalEvent(row.event)) ? [row] : [];
+  });
+  return rows.flat().sort((one, other) => one.id - other.id);
+};
+
 /** What is known of earlier deliveries about the same block or transaction, and what becomes of them; within a transaction. */
-export const createEarlier = ({ store, time, mayBeAttempted, isUnderWay, overtake, withdrawn }: EarlierNeeds) => {
+export const createEarlier = ({ store, time, mayBeAttempted, isUnderWay, hasArrived, overtake, withdrawn }: EarlierNeeds) => {
   const rowsAbout = createRowsAbout(store);
+  const rowsOf = createRowsOf(store, rowsAbout);
 
   /** A block was reverted, or applied again: what was open about it is attempted no more. Returns whose deliveries that were. */
   const takeBack = (about: About, blockId: string | undefined, isConcerned: (webhookId: number) => boolean, { changed, takenBack, superseded }: TakenBack): Set<number> => {
@@ -106,23 +121,24 @@ export const createEarlier = ({ store, time, mayBeAttempted, isUnderWay, overtak
 
   /** What was known before of some webhooks, by webhook. */
   const priorOf = (about: About, blockId: string | undefined, webhookIds: ReadonlySet<number>): Map<number, Prior> => {
-    const rows = new Map<DeliveryRow, boolean>();
-    const collect = (messages: ReturnType<typeof rowsAbout>, isOfReversal: boolean, wanted: string): void => {
-      for (const { webhookId, id } of messages.flatMap(({ deliveries }) => deliveries)) {
-        // Of a webhook that was disabled since, what was under way then is no longer there: what is says too little.
-        const row = webhookIds.has(webhookId) && id > store.forgottenUpTo(webhookId) ? store.delivery(webhookId, id) : undefined;
-        if (row !== undefined && canonicalEvent(row.event) === wanted) rows.set(row, isOfReversal);
-      }
-    };
-    const [{ event: applied } = about] = takenBackBy(about, blockId);
-    collect(rowsAbout(about, blockId), false, applied);
-    if (store.hasAbout(about.event)) collect(store.messagesAbout(about), true, about.event);
     const found = new Map<number, Prior>();
-    for (const [row, isOfReversal] of [...rows].sort(([one], [other]) => one.id - other.id)) {
-      found.set(row.webhookId, { heard: heardAfter(row, isOfReversal, found.get(row.webhookId)?.heard) });
+    for (const row of rowsOf(about, blockId, webhookIds)) {
+      found.set(row.webhookId, { heard: heardAfter(row, canonicalEvent(row.event) === about.event, found.get(row.webhookId)?.heard) });
     }
     return found;
   };
 
-  return { takeBack, priorOf };
+  /** The webhooks whose receivers have taken this, and cannot have heard that it was reverted: they need not be told that it is applied again. */
+  const stillTold = (about: About, blockId: string | undefined, webhookIds: ReadonlySet<number>): ReadonlySet<number> => {
+    const told = new Set<number>();
+    for (const row of rowsOf(about, blockId, webhookIds)) {
+      if (canonicalEvent(row.event) === about.event) {
+        if (row.state === "delivered" || hasArrived(row)) told.add(row.webhookId);
+        // A transaction may have been told of in another block since.
+      } else if (mayBeAttempted(row) || store.message(row.messageId)?.block?.id !== blockId) told.delete(row.webhookId);
+    }
+    return told;
+  };
+
+  return { takeBack, priorOf, stillTold };
 };

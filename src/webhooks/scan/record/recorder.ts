@@ -98,7 +98,7 @@ const messageOf = ({ group }: Plan, { event, about }: PlannedEvent): Message => 
 /** Writes one piece of a plan; within a transaction. */
 const createWritePiece = (needs: RecorderNeeds) => {
   const { store, window, holding } = needs;
-  const { takeBack, priorOf } = createEarlier(needs);
+  const { takeBack, priorOf, stillTold } = createEarlier(needs);
 
   return ({ plan, planned, chunk }: Piece, writing: Writing, { webhooks, isCurrent, isOnRequest, mayBeTold, unsettled, reached }: Turn): void => {
     const { changed, full, written } = writing;
@@ -110,6 +110,9 @@ const createWritePiece = (needs: RecorderNeeds) => {
     const prior = takesBack ? priorOf(about, blockId, chunk) : undefined;
     // Not of a webhook that was set elsewhere since: it may find there that the chain is as it was told of.
     const lost = isChange ? takeBack(about, blockId, (webhookId) => chunk.has(webhookId) && !full.has(webhookId) && isCurrent(webhookId), writing) : new Set<number>();
+    // A host that keeps the chain does not say in which block a transaction is.
+    const isSame = about?.event === "block.applied" || event.block !== null;
+    const told = isChange && !takesBack && !isOnRequest && isSame && lost.size > 0 ? stillTold(about, blockId, lost) : new Set<number>();
     if (event.block === null) for (const webhookId of holding.look(event, chunk)) changed.add(webhookId);
     // What was taken back, or held and dropped, leaves room.
     if (lost.size > 0 || event.block === null) unsettled.clear();
@@ -122,7 +125,7 @@ const createWritePiece = (needs: RecorderNeeds) => {
       const webhook = webhooks.get(webhookId);
       if (webhook === undefined || full.has(webhookId) || !isCurrent(webhookId)) continue;
       const reversal = takesBack ? reversalOf(webhook, about, prior?.get(webhookId), { isUnseen, takesBack: event.takesBack }) : {};
-      if (reversal === undefined) continue;
+      if (reversal === undefined || told.has(webhookId)) continue;
       const open = unsettled.get(webhookId) ?? countOpen(store, webhookId);
       unsettled.set(webhookId, open);
       if (open >= window) {
