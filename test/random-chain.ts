@@ -23,7 +23,7 @@ import { networkOf } from "../src/conformance/chain/network.js";
 import { type Actor, actors, secondKeys } from "../src/conformance/chain/actors.js";
 import type { ChainSnapshot } from "../types/chain-adapter.js";
 import type { BlockData } from "../types/events.js";
-import type { Milestone, Network } from "../types/node-context.js";
+import type { Network } from "../types/node-context.js";
 import { firstMilestone } from "./first-milestone.js";
 import { createMemoryAdapter, type MemoryAdapter } from "./memory-adapter/adapter.js";
 
@@ -331,13 +331,10 @@ export interface ChainWish {
   otherBranch: BlockWish[];
 }
 
-const milestonesOf = ({ first, then, rounds }: ChainWish): Milestone[] => {
+const milestonesOf = ({ first, then, rounds }: ChainWish): Network["milestones"] => {
   const change = 1 + first * rounds;
-  return [
-    firstMilestone(first),
-    { height: 3, reward: 200_000_000 },
-    { height: change, activeDelegates: then, reward: "300000001", block: { version: 1, idFullSha256: true } },
-  ].sort((a, b) => a.height - b.height);
+  const later = { height: change, activeDelegates: then, reward: "300000001", block: { version: 1, idFullSha256: true } };
+  return [firstMilestone(first), ...[{ height: 3, reward: 200_000_000 }, later].sort((a, b) => a.height - b.height)];
 };
 
 export const buildRandomChain = async (given: ChainWish): Promise<RandomChain> => {

@@ -229,7 +229,7 @@ for (const [name, where] of (["core3-testnet-a", "core3-custom-c"] satisfies Cha
           .filter(({ versions }) => versions === undefined || versions.includes(2))
           .map((row) => [`${row.typeGroup}/${row.type}`, row.key]),
       );
-      const to = rules.epoch.fromUnix(Date.parse(chain.meta.dumpedAt) / 1000);
+      const to = Math.floor(rules.epoch.fromMilliseconds(Date.parse(chain.meta.dumpedAt)));
       for (const [days, { body }] of Object.entries(chain.meta.feeStatistics)) {
         const from = to - Number(days) * 86_400;
         const found = (await snapshot.feeStatistics({ from, to })).filter(({ typeGroup }) => typeGroup === 1);
