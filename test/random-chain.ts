@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { forgerOf, forgingOrder, roundOf, slotOf } from "../src/chain/rounds.js";
+import { turnsAfter } from "../src/chain/slots.js";
 import { createChainRules } from "../src/chain/rules.js";
 import { type ChainMaker, createChainMaker } from "../src/conformance/chain/chain-maker.js";
 import {
@@ -308,10 +308,9 @@ const extend = async ({ name, network, maker, adapter, labels }: Branch, block: 
     draftsman.drafts.push(draft);
   }
 
-  const { round } = roundOf(height, rules.milestones);
-  const order = forgingOrder((await snapshot?.round(round)) ?? [], round);
+  const turns = snapshot && (await turnsAfter(snapshot, rules.milestones));
   const probe = maker.fork().add({ generator: actors.origin, missed: block.missed });
-  const forger = forgerOf(slotOf(probe.timestamp, rules.milestones.at(height).blocktime), order);
+  const forger = turns?.forgerOf(turns.slotOf(probe.timestamp));
   const generator = byPublicKey.get(forger?.publicKey ?? "") ?? actors.origin;
   adapter.apply(maker.add({ generator, transactions: draftsman.drafts, missed: block.missed }));
 };

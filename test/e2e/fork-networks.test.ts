@@ -1,6 +1,12 @@
 import { expect } from "chai";
+import { blockData } from "../../examples/standalone/chain/crypto.js";
+import { localNetwork } from "../../examples/standalone/chain/genesis.js";
+import { createChainRules } from "../../src/chain/rules.js";
+import { slotsAt } from "../../src/chain/slots.js";
+import type { BlockData } from "../../types/events.js";
 import type { Network } from "../../types/node-context.js";
 import { loadChain } from "../data/read.js";
+import { createLocalChain } from "../examples/local-chain.js";
 import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
 import { dataOf } from "./data-of.js";
 import { type Interface, serveNetwork, type Serving } from "./interface.js";
@@ -28,6 +34,7 @@ describe("the network of a fork", () => {
     await closeTemporaryStores();
   });
 
+  const [first, ...rest] = localNetwork().milestones;
   const tip = blocks[end - 1]?.timestamp ?? 0;
 
   it("may have an epoch with milliseconds: times are whole seconds, and as text keep the milliseconds", async () => {
@@ -73,4 +80,31 @@ describe("the network of a fork", () => {
       else process.env["TZ"] = zone;
     }
   });
+
+  for (const [what, changes] of [
+    ["block time", [{ height: 11, blocktime: 6 }]],
+    ["number of delegates", [{ height: 11, activeDelegates: 7 }]],
+    ["number of delegates, and later its block time", [{ height: 11, activeDelegates: 7 }, { height: 25, blocktime: 5 }]],
+  ] as const) {
+    it(`may change its ${what}: the next forgers are those whose blocks come, and slots are the network's`, async () => {
+      const chain = createLocalChain({ network: { ...localNetwork(), milestones: [{ ...first, activeDelegates: 5, blocktime: 8 }, ...rest, ...changes] } });
+      served = await serveNetwork(chain.network, { chain: chain.adapter });
+      const { milestones } = createChainRules(chain.network);
+      const made: BlockData[] = [chain.network.genesisBlock];
+      const maker = chain.createMaker();
+      while (made.length < 50) {
+        const { body } = await served.get("/v1/delegates/getNextForgers?limit=1");
+        const { currentSlot, delegates } = body as { currentSlot: number; delegates: string[] };
+        const tip = made.length;
+        expect(currentSlot, `slot of ${tip}`).to.equal(slotsAt(tip, milestones, (height) => made[height - 1]?.timestamp ?? NaN).slotOf(made.at(-1)?.timestamp ?? 0));
+        const block = blockData(await chain.forgeNext(maker));
+        chain.adapter.apply(block);
+        made.push(block);
+        // The clock of the test is far beyond genesis.
+        if (tip === 1) continue;
+        expect(block.generatorPublicKey, `block ${block.height}`).to.equal(delegates[0]);
+        expect(block.timestamp - (made[tip - 1]?.timestamp ?? 0)).to.equal(milestones.at(tip).blocktime);
+      }
+    });
+  }
 });
