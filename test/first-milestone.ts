@@ -1,7 +1,7 @@
-import type { Milestone } from "../types/node-context.js";
+import type { FirstMilestone } from "../types/node-context.js";
 
 /** The first milestone of most test chains. No rewards by default. */
-export const firstMilestone = (activeDelegates: number, reward = 0): Milestone => ({
+export const firstMilestone = (activeDelegates: number, reward = 0): FirstMilestone => ({
   height: 1,
   reward,
   activeDelegates,

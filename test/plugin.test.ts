@@ -682,7 +682,7 @@ describe("createApiPlugin", () => {
     expect(refused(parameters({ bip32: { public: 1 } }))).to.equal("`network.network.bip32` must have required property 'private'");
     expect(refused({ network: { ...chain.network, milestones: [null] } })).to.equal("`network.milestones[0]` must be object");
     const [first, ...rest] = chain.network.milestones;
-    expect(refused({ network: { ...chain.network, milestones: [{ ...first, reward: "2 coins" }, ...rest] } })).to.match(/at height 1 one of reward, .* is missing or not valid/);
+    expect(refused({ network: { ...chain.network, milestones: [{ ...first, reward: "2 coins" }, ...rest] } })).to.match(/at height 1 reward is "2 coins"; it must be a whole number$/);
 
     const constants = (given: object): string => refused({ network: { ...chain.network, milestones: [{ ...first, ...given }, ...rest] } });
     expect(constants({ vendorFieldLength: "64" })).to.equal("`network.milestones[0].vendorFieldLength` must be integer");

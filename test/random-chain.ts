@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { forgerOf, forgingOrder, roundOf, slotOf } from "../src/chain/rounds.js";
+import { turnsAfter } from "../src/chain/slots.js";
 import { createChainRules } from "../src/chain/rules.js";
 import { type ChainMaker, createChainMaker } from "../src/conformance/chain/chain-maker.js";
 import {
@@ -23,7 +23,7 @@ import { networkOf } from "../src/conformance/chain/network.js";
 import { type Actor, actors, secondKeys } from "../src/conformance/chain/actors.js";
 import type { ChainSnapshot } from "../types/chain-adapter.js";
 import type { BlockData } from "../types/events.js";
-import type { Milestone, Network } from "../types/node-context.js";
+import type { Network } from "../types/node-context.js";
 import { firstMilestone } from "./first-milestone.js";
 import { createMemoryAdapter, type MemoryAdapter } from "./memory-adapter/adapter.js";
 
@@ -310,10 +310,9 @@ const extend = async ({ name, network, maker, adapter, labels }: Branch, block: 
     draftsman.drafts.push(draft);
   }
 
-  const { round } = roundOf(height, rules.milestones);
-  const order = forgingOrder((await snapshot?.round(round)) ?? [], round);
+  const turns = snapshot && (await turnsAfter(snapshot, rules.milestones));
   const probe = maker.fork().add({ generator: actors.origin, missed: block.missed });
-  const forger = forgerOf(slotOf(probe.timestamp, rules.milestones.at(height).blocktime), order);
+  const forger = turns?.forgerOf(turns.slotOf(probe.timestamp));
   const generator = byPublicKey.get(forger?.publicKey ?? "") ?? actors.origin;
   adapter.apply(maker.add({ generator, transactions: draftsman.drafts, missed: block.missed }));
 };
@@ -333,13 +332,10 @@ export interface ChainWish {
   otherBranch: BlockWish[];
 }
 
-const milestonesOf = ({ first, then, rounds }: ChainWish): Milestone[] => {
+const milestonesOf = ({ first, then, rounds }: ChainWish): Network["milestones"] => {
   const change = 1 + first * rounds;
-  return [
-    firstMilestone(first),
-    { height: 3, reward: 200_000_000 },
-    { height: change, activeDelegates: then, reward: "300000001", block: { version: 1, idFullSha256: true } },
-  ].sort((a, b) => a.height - b.height);
+  const later = { height: change, activeDelegates: then, reward: "300000001", block: { version: 1, idFullSha256: true } };
+  return [firstMilestone(first), ...[{ height: 3, reward: 200_000_000 }, later].sort((a, b) => a.height - b.height)];
 };
 
 export const buildRandomChain = async (given: ChainWish): Promise<RandomChain> => {

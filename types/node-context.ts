@@ -15,11 +15,19 @@ export interface Milestone {
   /** Seconds. */
   blocktime?: number;
   block?: { version?: number; maxTransactions?: number; maxPayload?: number; idFullSha256?: boolean };
-  /** ISO 8601. */
+  /** ISO 8601; UTC where it names no zone. Read of the first milestone. */
   epoch?: string;
   fees?: { staticFees?: Record<string, number | string> };
   vendorFieldLength?: number;
   [constant: string]: unknown;
+}
+
+/** The network's constants from height 1 on. */
+export interface FirstMilestone extends Milestone {
+  reward: number | string;
+  activeDelegates: number;
+  blocktime: number;
+  epoch: string;
 }
 
 /** A network's "cryptography configuration": the content of the four files that fork operators keep. */
@@ -36,7 +44,7 @@ export interface Network {
     aip20: number;
     client: { token: string; symbol: string; explorer: string };
   };
-  milestones: Milestone[];
+  milestones: [FirstMilestone, ...Milestone[]];
   exceptions: Record<string, unknown>;
   genesisBlock: BlockData;
 }

@@ -1,5 +1,5 @@
 import type { BlockData, HostEvents, TransactionData } from "portico";
-import type { Logger, Milestone, Network, NodeInfo, PoolResult, PorticoOptions } from "portico";
+import type { Logger, Network, NodeInfo, PoolResult, PorticoOptions } from "portico";
 
 /** The parts of an ARK Core 2 node that this plugin uses, from the interfaces of `@arkecosystem/core-interfaces` 2.6. */
 
@@ -13,7 +13,7 @@ export interface Options {
 
 interface Config {
   get(key: "network"): Network["network"];
-  get(key: "milestones"): Milestone[];
+  get(key: "milestones"): Network["milestones"];
   get(key: "exceptions"): Network["exceptions"];
   get(key: "genesisBlock"): BlockData;
 }

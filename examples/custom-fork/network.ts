@@ -1,4 +1,4 @@
-import type { BlockData, Milestone, Network, TransactionData } from "portico";
+import type { BlockData, Network, TransactionData } from "portico";
 import { addressOf } from "portico/chain";
 import { type Keys, keysOf, signBlock, signTransaction, type UnsignedTransaction } from "./signing.js";
 
@@ -24,7 +24,7 @@ const parameters = {
   client: { token: "HBR", symbol: "ħ", explorer: "http://127.0.0.1:4005/api" },
 };
 
-const milestones: Milestone[] = [
+const milestones: Network["milestones"] = [
   {
     height: 1,
     reward: 0,

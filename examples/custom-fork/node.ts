@@ -1,6 +1,6 @@
 import type { EventEmitter } from "eventemitter3";
 import type { BlockData, ChainSnapshot, Network, TransactionData } from "portico";
-import { createChainRules, forgerOf, forgingOrder, roundOf, slotOf } from "portico/chain";
+import { createChainRules, turnsAfter } from "portico/chain";
 import { delegates, forkAddressOf, token, treasury } from "./network.js";
 import { keysOf, signBlock, signTransaction, type UnsignedTransaction } from "./signing.js";
 import { forkGroup } from "./split.js";
@@ -20,13 +20,11 @@ export const createForkNode = ({ network, chain, events }: { network: Network; c
   const { milestones } = createChainRules(network);
 
   const forgerAfter = async (snapshot: ChainSnapshot) => {
-    const { tip } = snapshot;
-    const { round } = roundOf(tip.height + 1, milestones);
-    const slot = slotOf(tip.timestamp, milestones.at(tip.height + 1).blocktime) + 1;
-    const forger = forgerOf(slot, forgingOrder((await snapshot.round(round)) ?? [], round));
+    const { next, beginOf, forgerOf } = await turnsAfter(snapshot, milestones);
+    const forger = forgerOf(next);
     const keys = delegates.find((delegate) => delegate.keys.publicKey === forger?.publicKey)?.keys;
-    if (keys === undefined) throw new Error(`nobody to forge in round ${round}`);
-    return { keys, timestamp: slot * milestones.at(tip.height + 1).blocktime };
+    if (keys === undefined) throw new Error(`nobody to forge in slot ${next}`);
+    return { keys, timestamp: beginOf(next) };
   };
 
   /** Stands in for a pool: a transfer to one of the crew, and an amount split among three. */

@@ -2,6 +2,7 @@ import { accessSync, constants } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createApiPlugin, PorticoError } from "portico";
+import { createChainRules } from "portico/chain";
 import type { NatsMeasured } from "portico/nats";
 import { closeAll } from "../../src/async/close-all.js";
 import { makeFolder } from "../../src/make-folder.js";
@@ -257,7 +258,7 @@ export const startHost = async (options: HostOptions, needs: HostNeeds): Promise
       await warnOfStrangers(forging.publicKeys, chain, logger);
       const maker = createBlockMaker({ crypto, keyRing: forging.keyRing, sources: [pool.offer, ...forging.traffic] });
       const pace = options.forgeInterval === undefined ? {} : { interval: options.forgeInterval };
-      const epoch = Date.parse(crypto.constantsAt(1).epoch);
+      const epoch = createChainRules(network).epoch.toMilliseconds(0);
       const forger = createForger(pace, { maker, chain, log: files.log, pool, events, logger, clock, epoch, settled: plugin.settled });
       closing.add(forger.stop);
       forger.start();

@@ -7,6 +7,7 @@ export { finalHeightAt, finalityAt } from "./finality.js";
 export { createDigest, delegatePart, type DelegateFigures, type Digest, digestOf, lockPart, ranksPart, type StateParts, supplyPart, walletPart } from "./digest.js";
 export { isExpired } from "./locks.js";
 export type { Constants, Milestones } from "./milestones.js";
-export { endsRound, forgerOf, forgingOrder, rankDelegates, type Round, roundOf, slotOf } from "./rounds.js";
+export { endsRound, forgingOrder, rankDelegates, type Round, roundOf } from "./rounds.js";
 export { type ChainRules, createChainRules } from "./rules.js";
+export { slotHeights, type Slots, slotsAt, type Turns, turnsAfter } from "./slots.js";
 export { coreTransactionTypes } from "./blocks/transaction-types.js";

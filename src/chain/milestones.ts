@@ -2,6 +2,7 @@ import type { Milestone } from "../../types/node-context.js";
 import type { AmountLike } from "../../types/events.js";
 import { PorticoError } from "../errors.js";
 import { parseAmount } from "./amount.js";
+import { withZone } from "./epoch.js";
 
 /** All constants of the network at a height: the milestones up to that height, merged. */
 export interface Constants extends Milestone {
@@ -43,13 +44,26 @@ const isAmount = (value: unknown): boolean => {
   }
 };
 
-const isComplete = (constants: Milestone): constants is Constants =>
-  isAmount(constants.reward) &&
-  Number.isInteger(constants.activeDelegates) &&
-  Number(constants.activeDelegates) > 0 &&
-  Number(constants.blocktime) > 0 &&
-  constants.epoch !== undefined &&
-  !Number.isNaN(Date.parse(constants.epoch));
+const isCount = (value: unknown): boolean => Number.isInteger(value) && Number(value) > 0;
+
+/** What each milestone must have, of its own or from those below. */
+const requirements: [member: keyof Constants, is: (value: unknown) => boolean, what: string][] = [
+  ["reward", isAmount, "a whole number"],
+  ["activeDelegates", isCount, "a whole number above 0"],
+  ["blocktime", isCount, "a whole number of seconds above 0"],
+  ["epoch", (value) => typeof value === "string" && !Number.isNaN(Date.parse(value)), "a time in ISO 8601"],
+];
+
+const requireComplete = (constants: Milestone, height: number): Constants => {
+  for (const [member, is, what] of requirements) {
+    const value = constants[member];
+    if (is(value)) continue;
+    const fault = value === undefined ? `${member} is missing` : `${member} is ${JSON.stringify(value)}`;
+    throw new PorticoError("OPTION_INVALID", `network.milestones: at height ${height} ${fault}; it must be ${what}`);
+  }
+  const complete = constants as Constants;
+  return { ...complete, epoch: withZone(complete.epoch) };
+};
 
 export const createMilestones = (milestones: Milestone[]): Milestones => {
   const all: Constants[] = [];
@@ -58,16 +72,11 @@ export const createMilestones = (milestones: Milestone[]): Milestones => {
     if (!Number.isSafeInteger(height) || height < 1) throw new PorticoError("OPTION_INVALID", `network.milestones: ${height} is not a height`);
   }
   for (const milestone of [...milestones].sort((a, b) => a.height - b.height)) {
-    merged = merge(merged, milestone) as Milestone;
-    if (!isComplete(merged)) {
-      throw new PorticoError(
-        "OPTION_INVALID",
-        `network.milestones: at height ${milestone.height} one of reward, activeDelegates, blocktime, epoch is missing or not valid`,
-      );
-    }
-    const wrong = Object.entries(merged.fees?.staticFees ?? {}).find(([, fee]) => !isAmount(fee));
+    const constants = requireComplete(merge(merged, milestone) as Milestone, milestone.height);
+    merged = constants;
+    const wrong = Object.entries(constants.fees?.staticFees ?? {}).find(([, fee]) => !isAmount(fee));
     if (wrong !== undefined) throw new PorticoError("OPTION_INVALID", `network.milestones: at height ${milestone.height} the static fee ${wrong[0]} is not a whole number`);
-    all.push(merged);
+    all.push(constants);
   }
   const first = all[0];
   if (first === undefined || first.height !== 1) {

@@ -54,12 +54,6 @@ export const forgingOrder = <T>(byRank: readonly T[], round: number): T[] => {
   return order;
 };
 
-/** Number of the slot that contains an epoch time. */
-export const slotOf = (timestamp: number, blocktime: number): number => Math.floor(timestamp / blocktime);
-
-/** The delegate that forges in a slot, given the round's forging order; undefined if that is empty. */
-export const forgerOf = <T>(slot: number, order: readonly T[]): T | undefined => order[slot % order.length];
-
 /** Sorts delegates by rank: vote balance descending, then public key ascending. Resigned delegates have no rank and are left out. */
 export const rankDelegates = <T extends { publicKey: string; voteBalance: bigint; resigned: boolean }>(delegates: readonly T[]): T[] =>
   delegates

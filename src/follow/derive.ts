@@ -146,7 +146,7 @@ class LazyChange implements DerivedChange {
 
 /** A block that was applied. `round`: the delegates of the round that begins after it, if one does. */
 export const appliedChange = ({ block, transactions, appliedAt, times = 0, digest }: KeptBlock, round: readonly RoundDelegate[] | undefined, rules: ChainRules): DerivedChange =>
-  new LazyChange({ kind: "applied", full: { block, transactions }, at: appliedAt ?? rules.epoch.toUnix(block.timestamp) * 1000, times, round, digest }, rules);
+  new LazyChange({ kind: "applied", full: { block, transactions }, at: appliedAt ?? rules.epoch.toMilliseconds(block.timestamp), times, round, digest }, rules);
 
 /** A block that was reverted. */
 export const revertedChange = ({ block, transactions, revertedAt, times = 0 }: OrphanBlock, rules: ChainRules): DerivedChange =>

@@ -76,7 +76,7 @@ export const createHealth = (needs: HealthNeeds) => {
   const pace = (): { forgedAt: number; blockTime: number } | undefined =>
     tipTime === undefined
       ? undefined
-      : { forgedAt: rules.epoch.toUnix(tipTime) * 1000, blockTime: rules.milestones.at(seen.height + 1).blocktime * 1000 };
+      : { forgedAt: rules.epoch.toMilliseconds(tipTime), blockTime: rules.milestones.at(seen.height + 1).blocktime * 1000 };
 
   return {
     /** At once: of a chain that answers later, what it answered last. */

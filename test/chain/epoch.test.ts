@@ -15,11 +15,14 @@ describe("epoch time", () => {
   });
 
   it("is converted from the clock and back", () => {
-    expect(epoch.toUnix(305_134_464)).to.equal(1_795_235_664);
-    expect(epoch.fromUnix(1_795_235_664)).to.equal(305_134_464);
-    expect(epoch.fromUnix(1_795_235_664.999)).to.equal(305_134_464);
-    expect(epoch.fromUnix(1_490_101_199)).to.equal(-1);
-    expect([epoch.toEpoch(1_490_101_200), epoch.toEpoch(1_490_101_201.5), epoch.toEpoch(1_490_101_199)]).to.deep.equal([0, 1.5, -1]);
+    expect(epoch.toMilliseconds(305_134_464)).to.equal(1_795_235_664_000);
+    expect([1_490_101_200_000, 1_490_101_201_500, 1_490_101_199_000, 1_795_235_664_000].map(epoch.fromMilliseconds)).to.deep.equal([0, 1.5, -1, 305_134_464]);
+  });
+
+  it("has whole seconds since 1970 where the network's epoch has milliseconds", () => {
+    const fine = createEpoch("2019-07-22T05:13:20.585Z");
+    expect(fine.timestamp(8)).to.deep.equal({ epoch: 8, unix: 1_563_772_408, human: "2019-07-22T05:13:28.585Z" });
+    expect([fine.toMilliseconds(8), fine.fromMilliseconds(1_563_772_408_585)]).to.deep.equal([1_563_772_408_585, 8]);
   });
 
   it("begins at the network's epoch", () => {
@@ -32,9 +35,9 @@ describe("epoch time", () => {
       fc.property(start, fc.array(fc.oneof(fc.nat(200_000), fc.nat(2 ** 31 - 1), fc.nat(2 ** 45))), (begin, timestamps) => {
         const { timestamp } = createEpoch(new Date(begin).toISOString());
         for (const time of timestamps) {
-          const moment = new Date((begin / 1000 + time) * 1000);
+          const moment = new Date(begin + time * 1000);
           if (Number.isNaN(moment.getTime())) expect(() => timestamp(time)).to.throw(RangeError);
-          else expect(timestamp(time).human).to.equal(moment.toISOString());
+          else expect(timestamp(time)).to.deep.equal({ epoch: time, unix: Math.floor(moment.getTime() / 1000), human: moment.toISOString() });
         }
       }),
     );

@@ -70,7 +70,12 @@ describe("milestones", () => {
   it("are refused with the height and the reason", () => {
     expect(refused([])).to.match(/no milestone at height 1/);
     expect(refused([{ ...first, height: 2 }])).to.match(/no milestone at height 1/);
-    expect(refused([{ height: 1, reward: 0 }])).to.match(/height 1 .*activeDelegates/);
+    expect(refused([{ height: 1, reward: 0 }])).to.equal("network.milestones: at height 1 activeDelegates is missing; it must be a whole number above 0");
+    expect(refused([first, { height: 9, blocktime: "8" as unknown as number }])).to.equal('network.milestones: at height 9 blocktime is "8"; it must be a whole number of seconds above 0');
+    for (const member of ["reward", "activeDelegates", "blocktime", "epoch"] as const) {
+      const { [member]: _, ...others } = first;
+      expect(refused([others])).to.match(new RegExp(`at height 1 ${member} is missing`));
+    }
     expect(refused([first, { height: 9, activeDelegates: 0 }])).to.match(/height 9/);
     expect(refused([first, { height: 9, activeDelegates: 2.5 }])).to.match(/height 9/);
     expect(refused([first, { height: 9, blocktime: -1 }])).to.match(/height 9/);
@@ -81,7 +86,7 @@ describe("milestones", () => {
     expect(refused([first, { height: 9, blocktime: 0 }])).to.match(/height 9/);
     const { epoch: _, ...timeless } = first;
     expect(refused([timeless])).to.match(/height 1 .*epoch/);
-    for (const reward of [-1, "-1", 1.5, "x", null]) expect(refused([first, { height: 9, reward: reward as number }]), String(reward)).to.match(/height 9 one of reward/);
+    for (const reward of [-1, "-1", 1.5, "x", null]) expect(refused([first, { height: 9, reward: reward as number }]), String(reward)).to.match(/at height 9 reward is .*; it must be a whole number/);
     for (const fee of [-1, "1.5", null]) expect(refused([first, { height: 9, fees: { staticFees: { vote: fee as number } } }]), String(fee)).to.match(/height 9 the static fee vote is not a whole number/);
   });
 });

@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import type { RoundDelegate } from "../../types/chain.js";
 import type { ChainSnapshot } from "../../types/chain-adapter.js";
-import { endsRound, forgerOf, forgingOrder, roundOf, slotOf } from "../../src/chain/rounds.js";
+import { endsRound, forgingOrder, roundOf } from "../../src/chain/rounds.js";
+import { slotsAt } from "../../src/chain/slots.js";
 import { type ChainRules, createChainRules } from "../../src/chain/rules.js";
 import { type Chain, type ChainName, type DelegateFigures, loadChain, loadCore2Chain, type WalletFigures } from "../data/read.js";
 import { storedChain } from "../fixtures/stored-chain.js";
@@ -203,8 +204,8 @@ for (const [name, where] of (["core3-testnet-a", "core3-custom-c"] satisfies Cha
         })),
       ).to.deep.equal(chain.meta.roundStateForgingDelegates);
 
-      const { blocktime } = rules.milestones.at(chain.meta.height + 1);
-      expect(slotOf(snapshot.tip.timestamp, blocktime)).to.equal(chain.meta.lastSlot);
+      const { slotOf, forgerOf } = slotsAt(chain.meta.height + 1, rules.milestones, (height) => chain.blocks[height - 1]?.timestamp ?? 0);
+      expect(slotOf(snapshot.tip.timestamp)).to.equal(chain.meta.lastSlot);
       expect(chain.meta.nextForgers.map(({ slot }) => forgerOf(slot, order)?.username)).to.deep.equal(
         chain.meta.nextForgers.map(({ username }) => username),
       );
@@ -229,7 +230,7 @@ for (const [name, where] of (["core3-testnet-a", "core3-custom-c"] satisfies Cha
           .filter(({ versions }) => versions === undefined || versions.includes(2))
           .map((row) => [`${row.typeGroup}/${row.type}`, row.key]),
       );
-      const to = rules.epoch.fromUnix(Date.parse(chain.meta.dumpedAt) / 1000);
+      const to = Math.floor(rules.epoch.fromMilliseconds(Date.parse(chain.meta.dumpedAt)));
       for (const [days, { body }] of Object.entries(chain.meta.feeStatistics)) {
         const from = to - Number(days) * 86_400;
         const found = (await snapshot.feeStatistics({ from, to })).filter(({ typeGroup }) => typeGroup === 1);
@@ -263,9 +264,8 @@ for (const [name, load] of [
       const orders = new Map([...rounds].map(([round, active]) => [round, forgingOrder(active, round)]));
       for (const { height, timestamp, generatorPublicKey } of chain.blocks.slice(1)) {
         const order = orders.get(roundOf(height, milestones).round) ?? [];
-        expect(forgerOf(slotOf(timestamp, milestones.at(height).blocktime), order)?.publicKey, `height ${height}`).to.equal(
-          generatorPublicKey,
-        );
+        const { slotOf, forgerOf } = slotsAt(height, milestones, (other) => chain.blocks[other - 1]?.timestamp ?? 0);
+        expect(forgerOf(slotOf(timestamp), order)?.publicKey, `height ${height}`).to.equal(generatorPublicKey);
       }
     });
 

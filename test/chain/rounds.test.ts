@@ -2,12 +2,10 @@ import { expect } from "chai";
 import { createMilestones } from "../../src/chain/milestones.js";
 import {
   endsRound,
-  forgerOf,
   forgingOrder,
   rankDelegates,
   type Round,
   roundOf,
-  slotOf,
 } from "../../src/chain/rounds.js";
 import type { Milestone } from "../../types/node-context.js";
 import { loadChain } from "../data/read.js";
@@ -109,12 +107,6 @@ describe("the forging order", () => {
     }
   });
 
-  it("gives each slot its forger", () => {
-    const order = ["a", "b", "c"];
-    expect([0, 1, 2, 3, 7].map((slot) => forgerOf(slot, order))).to.deep.equal(["a", "b", "c", "a", "b"]);
-    expect(forgerOf(1, [])).to.equal(undefined);
-    expect([0, 7, 8, 305_134_464].map((time) => slotOf(time, 8))).to.deep.equal([0, 0, 1, 38_141_808]);
-  });
 });
 
 describe("ranks", () => {

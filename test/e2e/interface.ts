@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { parseExactJson } from "../../src/http/input/exact-json.js";
 import { createApiPlugin } from "../../src/index.js";
 import type { ChainAdapter } from "../../types/chain-adapter.js";
-import type { NodeContext } from "../../types/node-context.js";
+import type { Network, NodeContext } from "../../types/node-context.js";
 import { type ChainName, loadChain } from "../data/read.js";
 import { storedChain } from "./chains.js";
 import { createReplyCheck } from "./reply-check.js";
@@ -34,14 +34,12 @@ export type Serving = Pick<NodeContext, "peers" | "sync" | "pool" | "node" | "lo
 };
 
 /** Serves one of the chains, complete, as a host that has nothing but the chain, or also what `serving` adds. */
-export const serveChain = async (name: ChainName, { now, ...serving }: Serving = {}): Promise<Interface> => {
-  const plugin = createApiPlugin({
-    chain: await storedChain(name),
-    ...serving,
-    network: loadChain(name).network,
-    events: new EventEmitter(),
-    ...(now === undefined ? {} : { clock: { now: () => now } }),
-  });
+export const serveChain = async (name: ChainName, serving: Serving = {}): Promise<Interface> =>
+  serveNetwork(loadChain(name).network, { chain: await storedChain(name), ...serving });
+
+/** The same for a chain of any network, which comes by an adapter or as blocks. */
+export const serveNetwork = async (network: Network, { now, ...serving }: Serving & Pick<NodeContext, "blocks" | "dataDir">): Promise<Interface> => {
+  const plugin = createApiPlugin({ ...serving, network, events: new EventEmitter(), ...(now === undefined ? {} : { clock: { now: () => now } }) });
   const server = await plugin.listen(0);
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 

@@ -1,5 +1,6 @@
 import type { ChainSnapshot } from "../../types/chain-adapter.js";
 import type { BlockData } from "../../types/events.js";
+import type { Network } from "../../types/node-context.js";
 import { type BlockMaker, createBlockMaker } from "../../examples/standalone/chain/block-maker.js";
 import { createCast } from "../../examples/standalone/chain/cast.js";
 import { blockData, createCrypto, type SignedBlock } from "../../examples/standalone/chain/crypto.js";
@@ -12,9 +13,8 @@ import { createMemoryAdapter } from "../memory-adapter/adapter.js";
 /** The epoch time at which the tests' chains continue after genesis: fixed, so that they always forge the same blocks. */
 export const beginning = 300_000_000;
 
-/** The network `local` and everything that forges on it, with Portico's rules in memory. `randomOf`: what its traffic is drawn with. */
-export const createLocalChain = (randomOf?: (seed: string) => Random) => {
-  const network = localNetwork();
+/** The network `local`, or one like it, and everything that forges on it, with Portico's rules in memory. `randomOf`: what its traffic is drawn with. */
+export const createLocalChain = ({ network = localNetwork(), randomOf }: { network?: Network; randomOf?: (seed: string) => Random } = {}) => {
   const crypto = createCrypto(network);
   const cast = createCast(localSeed, crypto);
   const adapter = createMemoryAdapter(network);

@@ -70,7 +70,7 @@ describe("the events of a change", () => {
     const again = appliedChange({ ...full, times: 2, appliedAt: 7_000 }, undefined, rules);
     expect(first.events.slice(0, 2).map((event) => event.id)).to.deep.equal([`${id}.applied.0`, `${id}.applied.1`]);
     expect(again.events.slice(0, 2).map((event) => event.id)).to.deep.equal([`${id}.applied.0.2`, `${id}.applied.1.2`]);
-    expect(first.events.map(({ at }) => at)).to.include(rules.epoch.toUnix(full.block.timestamp) * 1_000);
+    expect(first.events.map(({ at }) => at)).to.include(rules.epoch.toMilliseconds(full.block.timestamp));
     expect(again.events[0]).to.deep.include({ at: 7_000, block: { height, id } });
     expect(first.events[0]?.json).to.equal(JSON.stringify(first.events[0]?.data));
     expect(first.events, "made once").to.equal(first.events);

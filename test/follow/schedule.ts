@@ -13,6 +13,7 @@ import { createHostLog, type LogEnvironment } from "../../src/store/follow/host-
 import { createStore, type Store } from "../../src/store/state/store.js";
 import type { BlockData, TransactionData } from "../../types/events.js";
 import type { HostLog } from "../../types/host-log.js";
+import type { Network } from "../../types/node-context.js";
 import { firstMilestone } from "../first-milestone.js";
 
 /** Random reorganisations of a real store, and readers that follow it: what the schedules of random forks are made of. */
@@ -61,7 +62,7 @@ export const blockData = (label: string, height: number, previousBlock: string |
 });
 
 export const genesis = blockData("genesis", 1, null, [1, 2, 3].map((i) => ({ ...transferData(`genesis ${i}`, 1_000_000, 0, i - 1), senderPublicKey: actors.origin.publicKey })));
-export const network = { ...networkOf(genesis), milestones: [firstMilestone(activeDelegates)] };
+export const network: Network = { ...networkOf(genesis), milestones: [firstMilestone(activeDelegates)] };
 export const rules = createChainRules(network);
 
 /** Balances by address: what a reader makes of the blocks that it is told of. */

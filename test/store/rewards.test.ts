@@ -20,11 +20,15 @@ const at = (height: number): BlockData => chain.blocks[height - 1]!;
 
 /** The same network, whose rewards begin and rise after fewer blocks. */
 const [begins, rises] = [12, 31];
+const [first, ...rest] = chain.network.milestones;
 const soon: Network = {
   ...chain.network,
-  milestones: chain.network.milestones
-    .map((milestone) => (milestone.height === 75 ? { ...milestone, height: begins } : milestone.height === 301 ? { ...milestone, height: rises } : milestone))
-    .toSorted((one, other) => one.height - other.height),
+  milestones: [
+    first,
+    ...rest
+      .map((milestone) => (milestone.height === 75 ? { ...milestone, height: begins } : milestone.height === 301 ? { ...milestone, height: rises } : milestone))
+      .toSorted((one, other) => one.height - other.height),
+  ],
 };
 const rightSoon = (height: number): string => (height < begins ? "0" : height < rises ? "200000000" : "300000000");
 

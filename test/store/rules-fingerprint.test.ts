@@ -3,7 +3,7 @@ import { createChainRules } from "../../src/chain/rules.js";
 import { coreTransactionTypes } from "../../src/chain/blocks/transaction-types.js";
 import { PorticoError } from "../../src/errors.js";
 import { createStore, type StoreOptions } from "../../src/store/state/store.js";
-import type { Milestone, Network } from "../../types/node-context.js";
+import type { Network } from "../../types/node-context.js";
 import type { TransactionType } from "../../types/transaction-type.js";
 import { loadChain } from "../data/read.js";
 import { closeTemporaryStores, temporaryFolder } from "./temporary-store.js";
@@ -14,7 +14,7 @@ const { network } = chain;
 /** Opens a store with other rules than it may have been written with, applies some blocks and closes it. Returns the error message, or "opened". */
 const open = async (
   dataDir: string,
-  given: { milestones?: Milestone[]; pubKeyHash?: number; types?: TransactionType[] } & Pick<Partial<StoreOptions>, "access">,
+  given: { milestones?: Network["milestones"]; pubKeyHash?: number; types?: TransactionType[] } & Pick<Partial<StoreOptions>, "access">,
   blocks = 0,
 ): Promise<string> => {
   const pubKeyHash = given.pubKeyHash ?? network.network.pubKeyHash;
@@ -56,7 +56,7 @@ describe("a store written with other rules", () => {
   it("is refused when constants up to its tip differ, but not when they differ above it", async () => {
     const dataDir = await made();
     const [first, ...rest] = network.milestones;
-    const dearer = [{ ...first, height: 1, reward: 77 }, ...rest];
+    const dearer: Network["milestones"] = [{ ...first, height: 1, reward: 77 }, ...rest];
     expect(await open(dataDir, { milestones: dearer })).to.include("was written with other milestones up to its tip");
     expect(await open(dataDir, { milestones: [...network.milestones, { height: height - 1, reward: 77 }] })).to.include("other milestones up to its tip");
     // As when a network agrees on an upcoming change and then on a different one.

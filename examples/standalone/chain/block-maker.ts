@@ -1,6 +1,6 @@
-import type { Tip } from "../../../types/chain.js";
 import { createMilestones } from "../../../src/chain/milestones.js";
-import { forgerOf, forgingOrder, roundOf, slotOf } from "../../../src/chain/rounds.js";
+import { roundOf } from "../../../src/chain/rounds.js";
+import { slotsAt, turnsAfter } from "../../../src/chain/slots.js";
 import type { ChainCrypto, Keys, SignedBlock, SignedTransaction } from "./crypto.js";
 import { createLedger } from "./ledger.js";
 import type { ChainState, Ledger } from "./ledger-state.js";
@@ -28,27 +28,28 @@ export interface BlockMaker {
    */
   turn(state: ChainState, now: number, leap: boolean): Promise<Turn | undefined>;
   make(state: ChainState, turn: Turn): Promise<SignedBlock>;
-  /** Length of a slot in seconds, for the block after a tip. */
-  blocktime(tip: Pick<Tip, "height">): number;
+  /** Epoch time at which the slot after the one of an epoch time (`now`) begins; without a state, as it is before any milestone. */
+  nextSlot(state: ChainState | undefined, now: number): Promise<number>;
   /** Number of the round of the block after this height, and whether that block begins it. */
   nextRound(height: number): { round: number; begins: boolean };
 }
 
 export const createBlockMaker = ({ crypto, keyRing, sources }: { crypto: ChainCrypto; keyRing: KeyRing; sources: TransactionSource[] }): BlockMaker => {
   const milestones = createMilestones(crypto.network.milestones);
-  const blocktime: BlockMaker["blocktime"] = ({ height }) => milestones.at(height + 1).blocktime;
+
+  const nextSlot: BlockMaker["nextSlot"] = async (state, now) => {
+    const { slotOf, beginOf } = state === undefined ? slotsAt(1, milestones, () => 0) : await turnsAfter(state, milestones);
+    return beginOf(slotOf(now) + 1);
+  };
 
   const turn: BlockMaker["turn"] = async (state, now, leap) => {
-    const { round } = roundOf(state.tip.height + 1, milestones);
-    const byRank = await state.round(round);
-    if (byRank === undefined || byRank.length === 0) throw new Error(`round ${round} has no delegates`);
-    const order = forgingOrder(byRank, round);
-    const seconds = blocktime(state.tip);
-    const first = Math.max(slotOf(now, seconds), slotOf(state.tip.timestamp, seconds) + 1);
+    const { next, order, slotOf, beginOf, forgerOf } = await turnsAfter(state, milestones);
+    if (order.length === 0) throw new Error(`the round of block ${state.tip.height + 1} has no delegates`);
+    const first = Math.max(slotOf(now), next);
     for (let slot = first; slot < first + (leap ? order.length : 1); slot++) {
-      const delegate = forgerOf(slot, order);
+      const delegate = forgerOf(slot);
       const keys = delegate === undefined ? undefined : keyRing(delegate);
-      if (delegate !== undefined && keys !== undefined) return { timestamp: slot * seconds, username: delegate.username, keys };
+      if (delegate !== undefined && keys !== undefined) return { timestamp: beginOf(slot), username: delegate.username, keys };
     }
     return undefined;
   };
@@ -66,5 +67,5 @@ export const createBlockMaker = ({ crypto, keyRing, sources }: { crypto: ChainCr
     return { round, begins: firstHeight === height + 1 };
   };
 
-  return { turn, make, blocktime, nextRound };
+  return { turn, make, nextSlot, nextRound };
 };

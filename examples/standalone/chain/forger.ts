@@ -104,10 +104,10 @@ export const createForger = ({ interval }: { interval?: number }, { maker, chain
 
   /** Milliseconds to the next slot of the network's clock. */
   const untilNextSlot = async (): Promise<number> => {
-    // A tip that cannot be read is reported when the next block is to be forged.
-    const height = await tipHeight().catch(() => 0);
-    const slot = 1000 * maker.blocktime({ height });
-    return slot - ((clock.now() - epoch) % slot);
+    const now = clock.now() - epoch;
+    const next = async (state?: ChainSnapshot): Promise<number> => 1000 * (await maker.nextSlot(state, now / 1000)) - now;
+    // A chain that cannot be read is reported when the next block is to be forged.
+    return (await withSnapshot(next).catch(() => undefined)) ?? next();
   };
 
   const reportFailure = (error: unknown): void => {

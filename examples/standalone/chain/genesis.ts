@@ -1,5 +1,5 @@
 import type { BlockData, TransactionData } from "../../../types/events.js";
-import type { Milestone, Network } from "../../../types/node-context.js";
+import type { Network } from "../../../types/node-context.js";
 import { createCast, founders } from "./cast.js";
 import { createCrypto, payloadOf } from "./crypto.js";
 
@@ -15,7 +15,7 @@ const founderBalance = 50_000n * token;
 /** Delegates start with stakes far enough apart to rank them, and the last ones low enough that votes for newcomers can change who forges. */
 const stakeOf = (number: number): bigint => (20_000n + BigInt(delegates - number) * 25_000n) * token;
 
-const milestones: Milestone[] = [
+const milestones: Network["milestones"] = [
   {
     height: 1,
     reward: 0,

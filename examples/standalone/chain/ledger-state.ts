@@ -3,7 +3,7 @@ import type { ChainSnapshot } from "../../../types/chain-adapter.js";
 import type { ChainCrypto, MultiSignatureAsset, SignedTransaction } from "./crypto.js";
 
 /** What the host reads of the chain to check and make transactions. */
-export type ChainState = Pick<ChainSnapshot, "tip" | "wallet" | "delegate" | "delegates" | "transaction" | "lock" | "locks" | "round">;
+export type ChainState = Pick<ChainSnapshot, "tip" | "wallet" | "delegate" | "delegates" | "transaction" | "lock" | "locks" | "block" | "round">;
 
 export interface WalletState {
   readonly address: string;

@@ -6,13 +6,12 @@ import { isoDate, isoTime, spanOf } from "../../http/input/iso-time.js";
 import { InputOf } from "../../http/input/schema.js";
 import { firstHeightAt } from "./heights.js";
 
-/** A height, or the first and the last moment of what is named, in seconds since 1970. */
+/** A height, or the first and the last moment of what is named, in milliseconds since 1970. */
 export type PeriodEnd = { height: number } | { begin: number; end: number };
 
 const parseEnd = (text: string): PeriodEnd | undefined => {
   if (isDigits(text) && text.length < 16) return { height: Number(text) };
-  const span = spanOf(text);
-  return span && { begin: span.begin / 1000, end: span.end / 1000 };
+  return spanOf(text);
 };
 
 /** One end of a period. */
@@ -40,8 +39,8 @@ export const heightsOf = async (from: PeriodEnd | undefined, to: PeriodEnd | und
   };
   if (from !== undefined && to !== undefined && "height" in from && "height" in to && from.height > to.height) refuse();
   if (from !== undefined && to !== undefined && "begin" in from && "begin" in to && from.begin > to.end) refuse();
-  const first = from === undefined ? 1 : "height" in from ? Math.max(1, from.height) : await firstHeightAt(Math.ceil(epoch.toEpoch(from.begin)), chain);
-  const last = to === undefined ? chain.tip.height : "height" in to ? to.height : (await firstHeightAt(Math.floor(epoch.toEpoch(to.end)) + 1, chain)) - 1;
+  const first = from === undefined ? 1 : "height" in from ? Math.max(1, from.height) : await firstHeightAt(Math.ceil(epoch.fromMilliseconds(from.begin)), chain);
+  const last = to === undefined ? chain.tip.height : "height" in to ? to.height : (await firstHeightAt(Math.floor(epoch.fromMilliseconds(to.end)) + 1, chain)) - 1;
   if (from !== undefined && to !== undefined && "height" in from !== "height" in to && first > last + 1) refuse();
   return { from: first, to: Math.min(last, chain.tip.height) };
 };

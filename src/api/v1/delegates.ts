@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import type { DelegateOrder, Order } from "../../../types/chain-queries.js";
-import { forgerOf, forgingOrder, roundOf, slotOf } from "../../chain/rounds.js";
+import { turnsAfter } from "../../chain/slots.js";
 import { isDigits } from "../../text/digits.js";
 import { inputError, PorticoError } from "../../errors.js";
 import { InputOf, orderKind, Text, WholeNumber } from "../../http/input/schema.js";
@@ -163,13 +163,9 @@ export const delegateRoutes: Route<ApiState>[] = [
     reply: SucceededWith({ currentBlock: Type.Integer(), currentSlot: Type.Integer(), delegates: Type.Array(Type.String()) }),
     answer: async ({ query: { limit } }, state) => {
       requireSupport("rounds", state);
-      const { tip } = state.chain;
-      const { milestones } = state.rules;
-      const { round } = roundOf(tip.height + 1, milestones);
-      const order = forgingOrder((await state.chain.round(round)) ?? [], round);
-      const currentSlot = slotOf(tip.timestamp, milestones.at(tip.height).blocktime);
-      const turns = Array.from({ length: Math.min(limit === 0 ? usualForgers : limit, order.length) }, (_, i) => currentSlot + 1 + i);
-      return succeeded({ currentBlock: tip.height, currentSlot, delegates: turns.flatMap((slot) => forgerOf(slot, order)?.publicKey ?? []) });
+      const { current, next, order, forgerOf } = await turnsAfter(state.chain, state.rules.milestones);
+      const slots = Array.from({ length: Math.min(limit === 0 ? usualForgers : limit, order.length) }, (_, i) => next + i);
+      return succeeded({ currentBlock: state.chain.tip.height, currentSlot: current, delegates: slots.flatMap((slot) => forgerOf(slot)?.publicKey ?? []) });
     },
   }),
 ];

@@ -57,7 +57,7 @@ export const nodeRoutes: Route<ApiState>[] = [
     reply: DataOf(NodeStatusResource),
     answer: (_request, state) =>
       andThen(hostStatus(state), ({ synced, behind }) => {
-        const timestamp = state.rules.epoch.fromUnix(Math.floor(state.clock.now() / 1000));
+        const timestamp = Math.floor(state.rules.epoch.fromMilliseconds(state.clock.now()));
         return { data: { synced, now: state.chain.tip.height, blocksCount: behind, timestamp } };
       }),
   }),

@@ -30,13 +30,12 @@ interface Progress {
   blocks: BlockData[];
   /** Nonce of the last transaction, by public key. */
   nonces: Map<string, bigint>;
-  slot: number;
   /** Makes the ids of a fork differ. */
   branch: string;
 }
 
-/** Slot of the first block after genesis. */
-const firstSlot = 1_000;
+/** Slots between genesis and the first block after it. */
+const firstGap = 999;
 
 const sumOf = (amounts: readonly bigint[]): bigint => amounts.reduce((sum, amount) => sum + amount, 0n);
 
@@ -65,7 +64,6 @@ const transactionData = (draft: Draft, { id, nonce, timestamp }: { id: string; n
 const createMaker = (milestones: readonly Milestone[], progress: Progress): ChainMaker => {
   const constants = createMilestones([...milestones]);
   const { blocks, nonces, branch } = progress;
-  let { slot } = progress;
 
   const transactionOf = (draft: Draft, at: string, timestamp: number): TransactionData => {
     const { sender, label } = draft;
@@ -84,8 +82,8 @@ const createMaker = (milestones: readonly Milestone[], progress: Progress): Chai
     const previous = blocks.at(-1);
     const height = (previous?.height ?? 0) + 1;
     const { reward, blocktime, block: rules } = constants.at(height);
-    if (previous !== undefined) slot = slot === 0 ? firstSlot : slot + 1 + missed;
-    const timestamp = slot * blocktime;
+    const skipped = height === 2 ? firstGap : missed;
+    const timestamp = previous === undefined ? 0 : previous.timestamp + constants.at(height - 1).blocktime + skipped * blocktime;
     const transactions = drafts.map((draft, sequence) => transactionOf(draft, `${height}/${sequence}`, timestamp));
     const block: BlockData = {
       id: idOf(height),
@@ -110,9 +108,9 @@ const createMaker = (milestones: readonly Milestone[], progress: Progress): Chai
   return {
     blocks,
     add,
-    fork: () => createMaker(milestones, { blocks: [...blocks], nonces: new Map(nonces), slot, branch: `${branch}'` }),
+    fork: () => createMaker(milestones, { blocks: [...blocks], nonces: new Map(nonces), branch: `${branch}'` }),
   };
 };
 
 export const createChainMaker = (milestones: readonly Milestone[]): ChainMaker =>
-  createMaker(milestones, { blocks: [], nonces: new Map(), slot: 0, branch: "" });
+  createMaker(milestones, { blocks: [], nonces: new Map(), branch: "" });

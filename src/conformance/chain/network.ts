@@ -1,11 +1,11 @@
 import type { BlockData } from "../../../types/events.js";
-import type { Milestone, Network } from "../../../types/node-context.js";
+import type { Network } from "../../../types/node-context.js";
 
 /**
  * The network of the suite's chain: rounds of five blocks, and of four from height 16; a reward from height 6, and another from 16;
  * wire version 2 from height 11; block ids of 64 hexadecimal digits from height 26.
  */
-export const milestones: readonly Milestone[] = [
+export const milestones: Network["milestones"] = [
   {
     height: 1,
     reward: 0,
@@ -34,7 +34,7 @@ export const networkOf = (genesisBlock: BlockData): Network => ({
     aip20: 0,
     client: { token: "CONF", symbol: "C", explorer: "http://explorer.invalid" },
   },
-  milestones: [...milestones],
+  milestones,
   exceptions: {},
   genesisBlock,
 });

@@ -8,20 +8,18 @@ import { Amount, BlockLink, Card, count, DelegateLink, Facts, Failure, network, 
 const forgingOrder = async (active, signal) => (await ask(`/v1/delegates/getNextForgers?limit=${active}`, { signal })).delegates ?? [];
 
 /** How often each delegate let its slot pass within the last blocks of this round: the order is known for this round alone. */
-const missedIn = (blocks, order, active) => {
+const missedIn = (blocks, order) => {
   const missed = new Map();
   const [newest] = blocks;
   if (newest === undefined || order.length === 0) return missed;
-  const slotOf = ({ timestamp }) => Math.floor(timestamp.epoch / network.blocktime);
-  const last = slotOf(newest);
-  const first = newest.height - ((newest.height - 1) % active);
-  const round = blocks.filter(({ height }) => height >= Math.max(2, first));
-  for (const [index, block] of round.entries()) {
-    const before = round[index + 1];
-    if (before === undefined) continue;
-    for (let slot = slotOf(before) + 1; slot < slotOf(block); slot++) {
-      const place = (((slot - last - 1) % order.length) + order.length) % order.length;
-      missed.set(order[place], (missed.get(order[place]) ?? 0) + 1);
+  const slotOf = ({ timestamp }) => Math.floor((timestamp.epoch - newest.timestamp.epoch) / network.blocktime);
+  const delegateOf = (slot) => order.at((slot - 1) % order.length);
+  // A block by anybody else is of an earlier round, or of a time with other slots.
+  const end = blocks.findIndex((block) => block.generator.publicKey !== delegateOf(slotOf(block)));
+  const round = blocks.slice(0, Math.min(order.length - 1, end === -1 ? blocks.length : end));
+  for (const [index, block] of round.slice(0, -1).entries()) {
+    for (let slot = slotOf(round[index + 1]) + 1; slot < slotOf(block); slot++) {
+      missed.set(delegateOf(slot), (missed.get(delegateOf(slot)) ?? 0) + 1);
     }
   }
   return missed;
@@ -36,7 +34,7 @@ const load = async (signal) => {
     forgingOrder(active, signal),
   ]);
   const names = new Map(delegates.data.map(({ publicKey, username }) => [publicKey, username]));
-  return { active, delegates: delegates.data, next: order.slice(0, 8).map((key) => names.get(key) ?? key), missed: missedIn(blocks.data, order, active) };
+  return { active, delegates: delegates.data, next: order.slice(0, 8).map((key) => names.get(key) ?? key), missed: missedIn(blocks.data, order) };
 };
 
 export const Delegates = ({ tip }) => {

@@ -123,7 +123,7 @@ export const createWriter = (pending: WriteBatch, rules: ChainRules, options: Wr
 const noteTimes = (pending: WriteBatch, full: FullBlock, { appliedAt, told, rules }: { appliedAt: number | undefined; told: ReturnType<TimesOf>; rules: ChainRules }): void => {
   if (told === undefined) return noteApplied(pending, full, appliedAt);
   // The block's own time is that of every block without another.
-  const isOwn = told.at === rules.epoch.toUnix(full.block.timestamp) * 1000;
+  const isOwn = told.at === rules.epoch.toMilliseconds(full.block.timestamp);
   noteApplied(pending, full, isOwn ? undefined : told.at, told.times);
 };
 

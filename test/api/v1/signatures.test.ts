@@ -29,7 +29,8 @@ describe("fees, first generation", () => {
 
   it("are those of the milestones at the tip, exact beyond 2^53", async () => {
     const change = { height: 5, fees: { staticFees: { secondSignature: "9007199254740993", transfer: 3 } } };
-    const milestones = [...network.milestones.filter(({ height }) => height < 5), change];
+    const [first, ...rest] = network.milestones;
+    const milestones: Network["milestones"] = [first, ...rest.filter(({ height }) => height < 5), change];
     const before = { send: 10_000_000, vote: 100_000_000, secondsignature: 500_000_000, delegate: 2_500_000_000, multisignature: 500_000_000 };
     expect(await feesAt(milestones, 4)).to.deep.equal([500_000_000, 2_500_000_000, 2_500_000_000, 10_000_000, 10_000_000, before]);
     const after = { ...before, send: 3, secondsignature: 9_007_199_254_740_993n };
@@ -37,7 +38,8 @@ describe("fees, first generation", () => {
   });
 
   it("are 0 if a network has none", async () => {
-    const milestones = network.milestones.map(({ fees: _fees, ...rest }) => rest);
+    const [first, ...rest] = network.milestones;
+    const milestones: Network["milestones"] = [{ ...first, fees: {} }, ...rest.map(({ fees: _fees, ...other }) => other)];
     const none = { send: 0, vote: 0, secondsignature: 0, delegate: 0, multisignature: 0 };
     expect(await feesAt(milestones, 2)).to.deep.equal([0, 0, 0, 0, 0, none]);
   });
