@@ -17,9 +17,11 @@ import type { BlockData, HostEvents } from "../types/events.js";
 import type { FollowedNode } from "../types/followed-node.js";
 import type { NodeContext } from "../types/node-context.js";
 import type { ApiPlugin } from "../types/plugin.js";
+import { atEndOfTest } from "./at-end.js";
 import { loadChain } from "./data/read.js";
+import { createNode, listenTo } from "./fixtures/node.js";
 import { createMemoryAdapter } from "./memory-adapter/adapter.js";
-import { closeTemporaryStores, temporaryFolder } from "./store/temporary-store.js";
+import { temporaryFolder } from "./fixtures/folder.js";
 import { eventually } from "./webhooks/stage.js";
 import { silentLogger } from "./silent.js";
 
@@ -27,19 +29,10 @@ const chain = loadChain("core3-testnet-a");
 
 describe("createApiPlugin", () => {
   let events: EventEmitter;
-  const plugins: ApiPlugin[] = [];
 
   beforeEach(() => (events = new EventEmitter()));
-  afterEach(async () => {
-    for (const plugin of plugins.splice(0)) await plugin.stop();
-    await closeTemporaryStores();
-  });
 
-  const create = (context: Partial<NodeContext> = {}): ApiPlugin => {
-    const plugin = createApiPlugin({ network: chain.network, events, dataDir: temporaryFolder(), logger: silentLogger, ...context });
-    plugins.push(plugin);
-    return plugin;
-  };
+  const create = (context: Partial<NodeContext> = {}): ApiPlugin => createNode({ events, ...context });
   /** The refusal of a context, or "accepted". */
   const refused = (context: Record<string, unknown>): string => {
     try {
@@ -50,10 +43,7 @@ describe("createApiPlugin", () => {
     }
     return "accepted";
   };
-  const listening = async (plugin: ApiPlugin): Promise<string> => {
-    const server = await plugin.listen(0);
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`;
-  };
+  const listening = async (plugin: ApiPlugin): Promise<string> => (await listenTo(plugin)).url;
   const heightAt = async (url: string): Promise<number> => {
     const body = (await (await fetch(`${url}/blockchain`)).json()) as { data: { block: { height: number } } };
     return body.data.block.height;
@@ -201,7 +191,7 @@ describe("createApiPlugin", () => {
     await node.start();
     await node.stop();
     const reader = createApiPlugin({ reader: true, network: chain.network, dataDir, logger: silentLogger, options: { searchRows: 20 } });
-    plugins.push(reader);
+    atEndOfTest(() => reader.stop());
     return listening(reader);
   };
 

@@ -28,7 +28,7 @@ const server = await portico.listen(Number(process.env.PORT ?? 4005));
 console.log(`The fork ${network.network.name} is served at http://127.0.0.1:${(server.address() as AddressInfo).port}/api`);
 
 const stopping = new AbortController();
-process.once("SIGINT", () => stopping.abort()).once("SIGTERM", () => stopping.abort());
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => stopping.abort());
 try {
   for await (const _ of setInterval(Number(process.env.FORGE_INTERVAL ?? 2_000), undefined, { signal: stopping.signal })) await node.forge();
 } catch (error) {

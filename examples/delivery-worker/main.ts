@@ -95,7 +95,7 @@ const metrics = createServer((request, response) => {
 metrics.once("error", fail);
 if (values["metrics-port"] !== "") metrics.listen(metricsPort, "127.0.0.1");
 
-for (const signal of ["SIGINT", "SIGTERM"] as const) {
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   process.once(signal, () => {
     metrics.close();
     void worker.stop().then(() => console.log(`The worker has sent ${worker.sent()} requests.`));

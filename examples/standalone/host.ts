@@ -1,4 +1,4 @@
-import { accessSync, constants } from "node:fs";
+import { accessSync, constants, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createApiPlugin, PorticoError } from "portico";
@@ -78,6 +78,15 @@ export const prepareFolder = (dataDir: string): void => {
   } catch (error) {
     throw new HostError(`The data folder ${dataDir} cannot be written: ${messageOf(error)}.`, { cause: error });
   }
+};
+
+/** Where a host's interface is. What listens on every address is reached at loopback. */
+export const urlOf = (host: string, port: number): string => `http://${host.includes(":") ? `[${host}]` : host}:${port}/api`;
+const reachable = (host: string): string => (host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host);
+
+/** For who wants to know where this node listens, whatever its options came from. */
+export const writeUrl = ({ urlFile, host }: HostOptions, port: number): void => {
+  if (urlFile !== undefined) writeFileSync(urlFile, `${urlOf(reachable(host), port)}\n`);
 };
 
 /**
@@ -248,7 +257,10 @@ export const startHost = async (options: HostOptions, needs: HostNeeds): Promise
     closing.add(plugin.stop);
     // Whoever closes is told of a failure.
     signal?.addEventListener("abort", () => void plugin.stop().catch(() => undefined), { once: true });
+    // Before it is open, too: a start may take hours, in which probes are answered.
+    if (options.port !== 0) writeUrl(options, options.port);
     const port = await unlessFailed(openDoor(options, { plugin, network, pool, nats }, needs, closing));
+    writeUrl(options, port);
     node.ports = nodeInfo(port).ports;
     const height = await unlessFailed(joinLogAndStore(plugin, { ...files, logger }));
     events.emit("state:started", true);
@@ -263,12 +275,10 @@ export const startHost = async (options: HostOptions, needs: HostNeeds): Promise
       closing.add(forger.stop);
       forger.start();
     }
-    const at = options.host.includes(":") ? `[${options.host}]` : options.host;
-    // What listens on every address is reached at loopback.
-    const publisher = await startPublishing(options, { network, logger, url: `http://${/^(?:0\.0\.0\.0|::)$/.test(options.host) ? "127.0.0.1" : at}:${port}/api` });
+    const publisher = await startPublishing(options, { network, logger, url: urlOf(reachable(options.host), port) });
     nats.publisher = publisher;
     if (publisher !== undefined) closing.add(publisher.stop);
-    return { network, plugin, pool, events, height, failed, isForging: forging !== undefined, url: `http://${at}:${port}/api`, stop: closing.closeAll };
+    return { network, plugin, pool, events, height, failed, isForging: forging !== undefined, url: urlOf(options.host, port), stop: closing.closeAll };
   } catch (error) {
     await closing.closeAll();
     // Errors of a start that is being given up do not matter.

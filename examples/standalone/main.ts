@@ -1,6 +1,6 @@
 import { version } from "../../src/version.js";
 import { HostError, messageOf } from "./program/host-error.js";
-import { writeToTerminal } from "./program/logger.js";
+import { outliveReaders, writeToTerminal } from "./program/logger.js";
 import { askedFor, helpText, type HostOptions, readHostOptions } from "./options.js";
 import { createProgressReport } from "./program/progress-report.js";
 import { createLogging, type Logging } from "./program/logging.js";
@@ -17,6 +17,8 @@ const runNode = async (options: HostOptions, { logger, access, started }: Loggin
   const [start, { factsOf, welcome }] = await Promise.all([starterFor(options), import("./program/welcome.js")]);
   const ending = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => ending.abort());
+  // A closed terminal may send it twice, by the shell and by the system.
+  process.on("SIGHUP", () => ending.abort());
   const ended = new Promise<undefined>((resolve) => ending.signal.addEventListener("abort", () => resolve(undefined)));
 
   const host = await start(options, { logger, access, clock, onProgress: createProgressReport(logger), signal: ending.signal });
@@ -33,8 +35,9 @@ const runNode = async (options: HostOptions, { logger, access, started }: Loggin
   return failure?.exitCode ?? 0;
 };
 
-const run = async (options: HostOptions): Promise<number> => {
+const run = async (options: HostOptions, warnings: readonly string[]): Promise<number> => {
   const logging = createLogging(options);
+  for (const warning of warnings) logging.logger.warn(warning);
   try {
     if (options.verify !== undefined) return await (await import("./verify.js")).verify(options, (line) => writeToTerminal(line, false));
     if (options.backup === undefined) return await runNode(options, logging);
@@ -51,10 +54,12 @@ const run = async (options: HostOptions): Promise<number> => {
 };
 
 const main = async (): Promise<number> => {
+  outliveReaders();
+  const warnings: string[] = [];
   try {
     const args = process.argv.slice(2);
     const asked = askedFor(args);
-    if (asked === undefined) return await run(readHostOptions(args, { environment: process.env, isTerminal: process.stdout.isTTY }));
+    if (asked === undefined) return await run(readHostOptions(args, { environment: process.env, isTerminal: process.stdout.isTTY, warn: (message) => warnings.push(message) }), warnings);
     writeToTerminal(asked === "help" ? helpText() : version, false);
     return 0;
   } catch (error) {

@@ -1,6 +1,6 @@
 import { isNetwork } from "../../src/net/addresses.js";
 import { interfaceMeant } from "../../src/replica/node/node-url.js";
-import { fromCommandLine, fromEnvironment, fromFile, type GivenOptions, merged } from "./command-line/option-sources.js";
+import { type Environment, fromCommandLine, fromEnvironment, fromFile, type GivenOptions, merged } from "./command-line/option-sources.js";
 import { type LogFormat, logFormats, type LogLevel, logLevels, type Name, rows } from "./command-line/option-table.js";
 import { UsageError } from "./program/host-error.js";
 
@@ -52,6 +52,8 @@ export interface HostOptions {
   logFormat: LogFormat;
   accessLog: boolean;
   logClients?: true;
+  /** File to write the interface's URL into. */
+  urlFile?: string;
   /** The folder to copy the data folder into, instead of running a node. */
   backup?: string;
 }
@@ -173,7 +175,7 @@ const jobs = [
   ["verify", "a store is only read"],
   ["backup", "a data folder is only copied"],
 ] as const;
-const nodesOwn = ["follow", "import", "lake", "lake-blocks", "lake-snapshots", "lake-key", "nats", "dispatch", "reindex", "secrets", "forge-interval"] as const;
+const nodesOwn = ["follow", "import", "lake", "lake-blocks", "lake-snapshots", "lake-key", "nats", "dispatch", "reindex", "secrets", "forge-interval", "url-file"] as const;
 
 /** @throws UsageError */
 const refusePassedOver = (commandLine: GivenOptions): void => {
@@ -193,14 +195,16 @@ const defined = <T extends object>(members: T): { [K in keyof T]?: Exclude<T[K],
 
 /** Where this host is started: its environment, and whether a person looks at its output. */
 export interface Surroundings {
-  environment?: Readonly<Record<string, string | undefined>>;
+  environment?: Environment;
   isTerminal?: boolean;
+  /** Is told of variables that are no options, but look like one. */
+  warn?: (message: string) => void;
 }
 
 /** Reads the command line, the environment and the file of `--config`. @throws UsageError */
-export const readHostOptions = (args: readonly string[], { environment = {}, isTerminal = false }: Surroundings = {}): HostOptions => {
+export const readHostOptions = (args: readonly string[], { environment = {}, isTerminal = false, warn = () => undefined }: Surroundings = {}): HostOptions => {
   const commandLine = fromCommandLine(args);
-  const fromOutside = fromEnvironment(environment);
+  const fromOutside = fromEnvironment(environment, warn);
   const config = (commandLine.get("config") ?? fromOutside.get("config"))?.value;
   const reading = createReading(merged(commandLine, fromOutside, ...(typeof config === "string" ? [fromFile(config)] : [])));
   const { has, text, wholeNumber, oneOf } = reading;
@@ -240,6 +244,7 @@ export const readHostOptions = (args: readonly string[], { environment = {}, isT
       forgeInterval: has("forge-interval") ? wholeNumber("forge-interval", 1, 86_400_000) : undefined,
       secrets: text("secrets"),
       webhookToken: tokenIn(reading),
+      urlFile: text("url-file"),
       backup: text("backup"),
     }),
   };

@@ -3,7 +3,7 @@ import { createApiPlugin, followNode, PorticoError } from "portico";
 import { closeAll } from "../../src/async/close-all.js";
 import type { ApiPlugin } from "../../types/plugin.js";
 import { lockFolder } from "./files/folder-lock.js";
-import { explain, type HostNeeds, prepareFolder, type Served } from "./host.js";
+import { explain, type HostNeeds, prepareFolder, type Served, urlOf, writeUrl } from "./host.js";
 import { HostError, messageOf } from "./program/host-error.js";
 import type { HostOptions } from "./options.js";
 import { measureNats, startTip } from "./nats.js";
@@ -33,6 +33,7 @@ export const startReplica = async (options: HostOptions, { logger, clock, access
     lock = await lockFolder(dataDir, { signal, now: clock.monotonic, onWait: (error) => logger.info(`Waiting: ${messageOf(error)}`) });
     const tip = await startTip(options, logger);
     door = await openWaitingDoor(options, `the node at ${follow} has not answered yet`);
+    writeUrl(options, door.port);
     const context = await followNode({
       ...(tip === undefined ? {} : { tip, otherMetrics: async () => [await measureNats({ tip })] }),
       ...{ url: follow, dataDir, logger, clock, options: porticoOptions(options) },
@@ -48,8 +49,7 @@ export const startReplica = async (options: HostOptions, { logger, clock, access
     await door.close();
     const server = await serving.listen(door.port, host, createFrontPage(context.network.network.name));
     signal?.throwIfAborted();
-    const at = host.includes(":") ? `[${host}]` : host;
-    const url = `http://${at}:${(server.address() as AddressInfo).port}/api`;
+    const url = urlOf(host, (server.address() as AddressInfo).port);
     return { network: context.network, plugin: serving, url, height: heightOf(serving), isForging: false, failed: new Promise(() => undefined), stop };
   } catch (error) {
     await stop();

@@ -2,13 +2,15 @@ import { createApiPlugin } from "portico";
 import { codeOf, messageOf } from "./program/host-error.js";
 import { connectToNode } from "./node-channel.js";
 import { createFrontPage } from "./program/front-page.js";
+import { outliveReaders } from "./program/logger.js";
 import { createLogging } from "./program/logging.js";
 import { nodeInfo, porticoOptions } from "./serving.js";
 
 /** A process that serves what the node's own process writes. It is started by that process, and ends with it. */
 const node = connectToNode();
-// Ctrl-C reaches every process of the terminal; a worker ignores it, because the node's own process tells it when to stop.
-process.on("SIGINT", () => undefined);
+// Ctrl-C and a closed terminal reach every process; a worker ignores both, because the node's own process tells it when to stop.
+for (const signal of ["SIGINT", "SIGHUP"] as const) process.on(signal, () => undefined);
+outliveReaders();
 
 const serve = async (): Promise<void> => {
   const [options, network] = await Promise.all([node.services.options(), node.services.network()]);

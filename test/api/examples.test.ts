@@ -1,13 +1,9 @@
-import { EventEmitter } from "node:events";
-import type { AddressInfo } from "node:net";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { expect } from "chai";
 import { coreAssets } from "../../src/api/resources/transactions/asset.js";
 import { createChainRules } from "../../src/chain/rules.js";
-import { type ApiPlugin, createApiPlugin } from "../../src/index.js";
 import { loadChain } from "../data/read.js";
-import { silentLogger } from "../silent.js";
-import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
+import { startNode } from "../fixtures/node.js";
 
 type Media = Record<string, { schema: object; example?: unknown }>;
 interface Operation {
@@ -36,24 +32,11 @@ const validators = (document: object): ((...parts: string[]) => ValidateFunction
 };
 
 describe("the examples of the OpenAPI document", () => {
-  let plugin: ApiPlugin;
   let origin: string;
   const documentOf = async (prefix: string): Promise<Document> => (await (await fetch(`${origin}/api${prefix}/openapi.json`)).json()) as Document;
 
   before(async () => {
-    plugin = createApiPlugin({
-      network: chain.network,
-      events: new EventEmitter(),
-      dataDir: temporaryFolder(),
-      blocks: { read: (from, limit) => blocks.slice(from - 1, from - 1 + limit) },
-      logger: silentLogger,
-      options: { staleAfter: false, metrics: true },
-    });
-    origin = `http://127.0.0.1:${((await plugin.listen(0)).address() as AddressInfo).port}`;
-  });
-  after(async () => {
-    await plugin.stop();
-    await closeTemporaryStores();
+    ({ origin } = await startNode({ network: chain.network, blocks, options: { staleAfter: false, metrics: true } }));
   });
 
   for (const prefix of ["", "/numbers", "/strings"]) {

@@ -1,12 +1,8 @@
-import { EventEmitter } from "node:events";
-import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { atTip } from "../../src/conformance/figures/at-tip.js";
 import { actors } from "../../src/conformance/chain/actors.js";
 import { createSampleChain } from "../../src/conformance/chain/sample-chain.js";
-import { createApiPlugin } from "../../src/index.js";
-import type { ApiPlugin } from "../../types/plugin.js";
-import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
+import { startNode } from "../fixtures/node.js";
 import type { AmountForm } from "./as-sent.js";
 import { type Client, laterClient } from "./clients.js";
 import { createReplayer, type Replayer } from "./recorded.js";
@@ -18,10 +14,8 @@ import { createReplayer, type Replayer } from "./recorded.js";
 
 const { network, blocks } = createSampleChain();
 const { joe, mia, ned, ivy } = actors;
-const read = (fromHeight: number, limit: number) => blocks.slice(fromHeight - 1, fromHeight - 1 + limit);
 
 interface Serving {
-  plugin: ApiPlugin;
   replayer: Replayer;
   client: Client;
   /** The digits of a member, as written. */
@@ -29,13 +23,11 @@ interface Serving {
 }
 
 const serve = async (amounts: AmountForm): Promise<Serving> => {
-  const plugin = createApiPlugin({ network, events: new EventEmitter(), dataDir: temporaryFolder(), blocks: { read }, options: { amounts, webhooks: false } });
-  const server = await plugin.listen(0);
+  const { plugin, origin } = await startNode({ network, blocks, options: { amounts, webhooks: false } });
   await plugin.settled();
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const value = amounts === "number" ? "(-?\\d+)[,}]" : '"(-?\\d+)"';
   const digits = (member: string, text: string): string[] => [...text.matchAll(new RegExp(`"${member}":${value}`, "g"))].map(([, found = ""]) => found);
-  return { plugin, replayer: createReplayer(origin), client: laterClient("client-3.0", "3.0.0", "/api").connect(origin), digits };
+  return { replayer: createReplayer(origin), client: laterClient("client-3.0", "3.0.0", "/api").connect(origin), digits };
 };
 
 for (const amounts of ["number", "string"] as const) {
@@ -44,11 +36,7 @@ for (const amounts of ["number", "string"] as const) {
     before(async () => {
       serving = await serve(amounts);
     });
-    after(async () => {
-      serving.replayer.close();
-      await serving.plugin.stop();
-      await closeTemporaryStores();
-    });
+    after(() => serving.replayer.close());
     const textOf = async (path: string): Promise<string> => {
       const { status, text } = await serving.replayer.replay({ path: `/api${path}` });
       expect(status, text).to.equal(200);

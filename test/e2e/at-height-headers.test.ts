@@ -1,13 +1,9 @@
-import type { AddressInfo } from "node:net";
 import { expect } from "chai";
-import { EventEmitter } from "eventemitter3";
-import { createApiPlugin } from "../../src/index.js";
 import type { BlockData } from "../../types/events.js";
 import { loadChain } from "../data/read.js";
-import { ask } from "../http/ask.js";
 import { createMemoryAdapter } from "../memory-adapter/adapter.js";
-import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
 import { withAt } from "./at-height-questions.js";
+import { startNode } from "../fixtures/node.js";
 import { type MovingNode, startMovingNode } from "./moving-node.js";
 
 const { network, blocks, wallets } = loadChain("core3-testnet-a");
@@ -36,10 +32,6 @@ describe("a reply at a height", function () {
   before(async () => {
     node = await startMovingNode(network, blocks[0] as BlockData, { finality });
     await node.apply(...blocks.slice(1, top));
-  });
-  after(async () => {
-    await node.stop();
-    await closeTemporaryStores();
   });
 
   it("may be kept for ever at every route, from the final height down, and at none above it", async () => {
@@ -127,24 +119,20 @@ describe("the configuration of a node at a height", () => {
     for (const block of blocks.slice(0, top)) chain.apply(block);
     const tags: (string | undefined)[] = [];
     for (const node of [{ ports: { "@core/api": 4003 } }, { ports: { "@core/api": 4003 } }, { ports: { "@core/api": 5003 } }, { ports: { "@core/api": 5003 }, version: "2.4.1" }]) {
-      const plugin = createApiPlugin({ network, events: new EventEmitter(), dataDir: temporaryFolder(), chain, node, options: { webhooks: false, finality } });
-      const server = await plugin.listen(0);
-      const { headers, json } = await ask((server.address() as AddressInfo).port, "/api/node/configuration?at=60");
+      const { get, stop } = await startNode({ network, chain, node, options: { webhooks: false, finality } });
+      const { headers, json } = await get("/node/configuration?at=60");
       expect((json as { data: unknown }).data).to.deep.include({ ports: node.ports });
       expect(headers["cache-control"]).to.equal("no-cache");
       tags.push(headers.etag);
-      await plugin.stop();
+      await stop();
     }
     expect(tags.map((tag) => tags.indexOf(tag))).to.deep.equal([0, 0, 2, 3]);
     expect(tags[0]).to.match(/^"[^"]+"$/);
-    await closeTemporaryStores();
   });
 });
 
 describe("a wide search at a height", function () {
   this.timeout(60_000);
-  after(closeTemporaryStores);
-
   it("is answered exactly, or refused because it is too wide; it never shows later rows", async () => {
     const wide = await startMovingNode(network, blocks[0] as BlockData, { finality });
     const narrow = await startMovingNode(network, blocks[0] as BlockData, { finality, searchRows: 20 });
@@ -167,6 +155,5 @@ describe("a wide search at a height", function () {
       }
     }
     expect(refused).to.be.greaterThan(0);
-    await Promise.all([wide.stop(), narrow.stop()]);
   });
 });

@@ -1,54 +1,17 @@
-import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import type { Server } from "node:http";
-import { type AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { expect } from "chai";
-import { EventEmitter } from "eventemitter3";
-import { createApiPlugin } from "../../src/index.js";
 import type { BlockData } from "../../types/events.js";
 import type { PorticoOptions } from "../../types/options.js";
-import type { ApiPlugin } from "../../types/plugin.js";
 import { loadChain } from "../data/read.js";
-import { type Answer, ask, type Question } from "../http/ask.js";
+import { startMovingNode } from "./moving-node.js";
 
 const { network, blocks, wallets, delegates } = loadChain("core3-custom-c");
 const finality = 20;
 const highest = 190;
 
-/** A node whose chain the test moves. */
+/** A node whose chain the test moves along that one. */
 const startNode = async (options: PorticoOptions = {}) => {
-  const dataDir = mkdtempSync(join(tmpdir(), "portico-at-"));
-  const chain: BlockData[] = [];
-  const events = new EventEmitter();
-  const source = { read: (from: number, limit: number) => chain.slice(from - 1, from - 1 + limit), height: () => chain.length };
-  const push = (block: BlockData): void => void chain.push(block);
-  push(blocks[0] as BlockData);
-  const plugin: ApiPlugin = createApiPlugin({ network, events, dataDir, blocks: source, options: { webhooks: false, finality, ...options } });
-  const server: Server = await plugin.listen(0);
-  if (!server.listening) await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  return {
-    get: (path: string, question?: Question): Promise<Answer> => ask(port, `/api${path}`, question),
-    apply: async (to: number): Promise<void> => {
-      while (chain.length < to) {
-        const block = blocks[chain.length] as BlockData;
-        push(block);
-        events.emit("block.applied", block);
-      }
-      await plugin.settled();
-    },
-    revert: async (): Promise<void> => {
-      events.emit("block.reverted", chain.pop());
-      await plugin.settled();
-    },
-    height: () => chain.length,
-    stop: async (): Promise<void> => {
-      await plugin.stop();
-      rmSync(dataDir, { recursive: true, force: true });
-    },
-  };
+  const node = await startMovingNode(network, blocks[0] as BlockData, { finality, ...options });
+  return { ...node, apply: (to: number) => node.apply(...blocks.slice(node.height(), to)) };
 };
 
 type Node = Awaited<ReturnType<typeof startNode>>;
@@ -209,6 +172,5 @@ describe("at=, the state at a height", function () {
       expect({ path, status, code, message }).to.deep.equal({ path, status: 501, code: "NOT_SUPPORTED", message: "This node keeps no history: it answers for the tip only." });
     }
     expect((await without.get("/blockchain")).status).to.equal(200);
-    await without.stop();
   });
 });

@@ -1,13 +1,10 @@
-import { EventEmitter } from "eventemitter3";
-import type { AddressInfo } from "node:net";
 import { expect } from "chai";
-import { createApiPlugin } from "../../src/index.js";
 import type { PorticoOptions } from "../../types/options.js";
-import type { ApiPlugin } from "../../types/plugin.js";
 import { loadChain } from "../data/read.js";
+import { type StartedNode, startNode } from "../fixtures/node.js";
 import { copyOfStored } from "../fixtures/stored-chain.js";
-import { type Answer, ask } from "../http/ask.js";
-import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
+import type { Answer } from "../http/ask.js";
+import { temporaryFolder } from "../fixtures/folder.js";
 
 const name = "core3-custom-c";
 const { network, blocks, wallets } = loadChain(name);
@@ -15,21 +12,11 @@ const { network, blocks, wallets } = loadChain(name);
 const oldest = 300;
 const heightsAt = [oldest, oldest + 1, 320, blocks.length - 1] as const;
 
-interface Node {
-  plugin: ApiPlugin;
-  get(path: string): Promise<Answer>;
-}
-
-const started: ApiPlugin[] = [];
-
-const start = async (dataDir: string, height: number, options: PorticoOptions): Promise<Node> => {
+const start = async (dataDir: string, height: number, options: PorticoOptions): Promise<StartedNode> => {
   const source = { read: (from: number, limit: number) => blocks.slice(from - 1, Math.min(height, from - 1 + limit)), height: () => height };
-  const plugin = createApiPlugin({ network, events: new EventEmitter(), dataDir, blocks: source, options: { webhooks: false, ...options } });
-  started.push(plugin);
-  const server = await plugin.listen(0);
-  await plugin.settled();
-  const { port } = server.address() as AddressInfo;
-  return { plugin, get: (path) => ask(port, `/api${path}`) };
+  const node = await startNode({ network, dataDir, blocks: source, options: { webhooks: false, ...options } });
+  await node.plugin.settled();
+  return node;
 };
 
 const timeOf = (height: number): number => blocks[height - 1]?.timestamp ?? 0;
@@ -49,8 +36,8 @@ const withoutBound = ["history", "history?limit=2", `history?height.to=${oldest 
 
 describe("a store whose history begins later than its chain", function () {
   this.timeout(120_000);
-  let late: Node;
-  let whole: Node;
+  let late: StartedNode;
+  let whole: StartedNode;
 
   before(async () => {
     const dataDir = temporaryFolder();
@@ -58,10 +45,6 @@ describe("a store whose history begins later than its chain", function () {
     await bare.plugin.stop();
     late = await start(dataDir, blocks.length, {});
     whole = await start(await copyOfStored(name, temporaryFolder()), blocks.length, {});
-  });
-  after(async () => {
-    for (const plugin of started) await plugin.stop();
-    await closeTemporaryStores();
   });
 
   const expectSame = async (path: string): Promise<Answer> => {

@@ -189,13 +189,28 @@ describe("the standalone host's other sources of options", () => {
     expect(() => readHostOptions([], { environment: { PORTICO_NO_FORGE: "maybe" } })).to.throw(UsageError, 'PORTICO_NO_FORGE must be true or false, not "maybe".');
   });
 
-  it("are not of a variable that is none, unless it is one but for a slip", () => {
-    expect(readHostOptions([], { environment: { PORTICO_SERVICE_HOST: "10.0.0.1", PORTICO_SERVICE_PORT: "4003", PORTICO_PORT_4003_TCP: "tcp://10.0.0.1:4003" } })).to.deep.equal(defaults);
-    expect(() => readHostOptions([], { environment: { PORTICO_FORGE_INTREVAL: "5" } })).to.throw(UsageError, 'PORTICO_FORGE_INTREVAL is not an option; did you mean "PORTICO_FORGE_INTERVAL"?');
+  const warningsOf = (environment: Record<string, string>): string[] => {
+    const warnings: string[] = [];
+    expect(readHostOptions([], { environment, warn: (message) => warnings.push(message) })).to.deep.equal(defaults);
+    return warnings;
+  };
+
+  it("ignore a variable that is no option, with a warning if it looks like one", () => {
+    expect(warningsOf({ PORTICO_HOME: "/opt/portico" })).to.deep.equal(['PORTICO_HOME is not an option; did you mean "PORTICO_HOST"? It is ignored.']);
+    expect(warningsOf({ PORTICO_FORGE_INTREVAL: "5" })).to.deep.equal(['PORTICO_FORGE_INTREVAL is not an option; did you mean "PORTICO_FORGE_INTERVAL"? It is ignored.']);
+    expect(warningsOf({ PORTICO_COLOUR_OF_THE_SHED: "red" })).to.deep.equal([]);
+  });
+
+  it("ignore in silence what Kubernetes says of services called portico and portico-a", () => {
+    for (const name of ["PORTICO", "PORTICO_A"]) {
+      const port = { [`${name}_PORT`]: "tcp://10.0.0.1:4003", [`${name}_PORT_4003_TCP`]: "tcp://10.0.0.1:4003", [`${name}_PORT_4003_TCP_PROTO`]: "tcp", [`${name}_PORT_4003_TCP_PORT`]: "4003", [`${name}_PORT_4003_TCP_ADDR`]: "10.0.0.1" };
+      expect(warningsOf({ [`${name}_SERVICE_HOST`]: "10.0.0.1", [`${name}_SERVICE_PORT`]: "4003", [`${name}_SERVICE_PORT_HTTP`]: "4003", ...port })).to.deep.equal([]);
+    }
+    expect(readHostOptions([], { environment: { PORTICO_HOST: "udp://10.0.0.1:53", PORTICO_PORT: "5" } })).to.deep.equal({ ...defaults, port: 5 });
   });
 
   it("say where a wrong value is", () => {
-    expect(() => readHostOptions([], { environment: { PORTICO_PORT: "tcp://10.0.0.1:4003" } })).to.throw(UsageError, "PORTICO_PORT must be a whole number from 0 to 65535");
+    expect(() => readHostOptions([], { environment: { PORTICO_PORT: "http://10.0.0.1:4003" } })).to.throw(UsageError, "PORTICO_PORT must be a whole number from 0 to 65535");
     for (const [content, message] of [
       [{ port: "x" }, "port in FILE must be a whole number from 0 to 65535"],
       [{ prot: 1 }, 'prot in FILE is not an option; did you mean "port"? The options are network, host, port, dataDir,'],

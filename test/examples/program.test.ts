@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -66,6 +66,57 @@ describe("the example host as a program", function () {
       expect(config.lines).to.have.length(1);
     }
     other.close();
+  });
+
+  for (const format of ["pretty", "json"]) {
+    it(`goes on when the reader of its output leaves (--log-format ${format}), with a warning of a variable that looks like an option`, async () => {
+      const urlFile = join(folder, `${format}.url`);
+      const args = ["--data-dir", dataDir(format), "--port", "0", "--url-file", urlFile, "--log-format", format, "--log-level", "debug", "--forge-interval", "20", "--access-log"];
+      const child = spawn(process.execPath, [programOf("examples/standalone/main.ts"), ...args], { cwd: root, env: { ...process.env, PORTICO_HOME: "/opt" }, stdio: ["ignore", "pipe", "pipe"] });
+      processes.push(child);
+      const node = watch(child);
+      await node.line(/PORTICO_HOME is not an option/);
+      await node.line(/block 2 /);
+      child.stdout.destroy();
+      child.stderr.destroy();
+      const url = readFileSync(urlFile, "utf8").trim();
+      const height = async (): Promise<number> => ((await (await fetch(`${url}/node/status`)).json()) as { data: { now: number } }).data.now;
+      const left = await height();
+      await until(async () => ((await height()) > left + 3 ? true : undefined));
+      node.kill("SIGTERM");
+      expect(await node.ended).to.equal(0);
+    });
+  }
+
+  it("closes its store when its terminal is closed, also where that is said twice (SIGHUP)", async () => {
+    const node = run(["--data-dir", dataDir("hangup"), "--port", "0", "--log-format", "pretty"]);
+    await node.line(/^Portico serves/);
+    node.kill("SIGHUP");
+    await node.line(/^The node stops/);
+    node.kill("SIGHUP");
+    expect(await node.ended).to.equal(0);
+    expect(node.lines.at(-1)).to.equal("The node has stopped.");
+    expect(readdirSync(dataDir("hangup"))).to.not.include.any.members(["node.pid", "chain.mdb-writer"]);
+  });
+
+  it("is asked by the image's health check where it listens, whatever its options say", async () => {
+    const image = readFileSync(new URL("examples/deploy/Dockerfile", root), "utf8");
+    const [, check = ""] = /HEALTHCHECK [^]*?CMD (\[.*\])$/m.exec(image) ?? [];
+    expect(image).to.match(/PORTICO_URL_FILE=\/data\/node\.url /);
+    const [command = "", ...args] = JSON.parse(check) as string[];
+    const environment = { PORTICO_DATA_DIR: dataDir("image"), PORTICO_PORT: "4003" };
+    const isHealthy = (urlFile: string): boolean => spawnSync(command, args, { env: { ...process.env, ...environment, PORTICO_URL_FILE: urlFile } }).status === 0;
+    expect(isHealthy(join(folder, "none.url"))).to.equal(false);
+    const nodes = [["--host", "127.0.0.2"], ["--host", "0.0.0.0"], ["--follow", "http://127.0.0.1:9"]].map(async (options, index) => {
+      const urlFile = join(folder, `node-${index}.url`);
+      const node = run(["--port", "0", "--data-dir", dataDir(`image-${index}`), ...options], { ...environment, PORTICO_URL_FILE: urlFile });
+      await until(() => Promise.resolve(existsSync(urlFile) || undefined));
+      expect(isHealthy(urlFile), options.join(" ")).to.equal(true);
+      node.kill("SIGTERM");
+      expect(await node.ended, node.lines.join("\n")).to.equal(0);
+      expect(isHealthy(urlFile)).to.equal(false);
+    });
+    await Promise.all(nodes);
   });
 
   describe("on a public network, behind a proxy", () => {

@@ -7,25 +7,15 @@ import { PorticoError } from "../../src/errors.js";
 import { createJsonServer } from "../../src/http/hosts/node-server.js";
 import { type BodyGateLimits, createBodyGate } from "../../src/http/input/body-gate.js";
 import { loadChain } from "../data/read.js";
-import { createApiPlugin } from "../../src/index.js";
-import { EventEmitter } from "eventemitter3";
-import { silentLogger } from "../silent.js";
-import { temporaryFolder, closeTemporaryStores } from "../store/temporary-store.js";
+import { startNode } from "../fixtures/node.js";
 import { ask } from "./ask.js";
 
 const chain = loadChain("core3-custom-c");
 
 describe("what a flood of bodies or connections can hold", () => {
-  afterEach(closeTemporaryStores);
-
   const withNode = async (use: (port: number, stop: () => Promise<void>) => Promise<void>, context: object = {}): Promise<void> => {
-    const plugin = createApiPlugin({ network: chain.network, events: new EventEmitter(), dataDir: temporaryFolder(), blocks: { read: () => chain.blocks.slice(0, 1) }, logger: silentLogger, ...context });
-    const server = await plugin.listen(0);
-    try {
-      await use((server.address() as AddressInfo).port, plugin.stop);
-    } finally {
-      await plugin.stop();
-    }
+    const { port, stop } = await startNode({ network: chain.network, blocks: chain.blocks.slice(0, 1), ...context });
+    await use(port, stop);
   };
 
   it("by the body of a search is 16 KiB, before decompression and after it", () =>

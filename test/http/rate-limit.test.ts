@@ -1,12 +1,10 @@
 import { IncomingMessage } from "node:http";
-import { type AddressInfo, Socket } from "node:net";
+import { Socket } from "node:net";
 import { expect } from "chai";
-import { EventEmitter } from "eventemitter3";
-import { createApiPlugin } from "../../src/index.js";
 import { countedBy, createClientAddress } from "../../src/http/pipeline/rate-limit.js";
 import { createMemoryAdapter } from "../memory-adapter/adapter.js";
-import { silentLogger } from "../silent.js";
 import { at, chain } from "../store/branches.js";
+import { startNode } from "../fixtures/node.js";
 import { ask } from "./ask.js";
 import { manyThings, withThings } from "./things.js";
 
@@ -94,20 +92,15 @@ describe("the rate limit", () => {
   it("refuses no probe: who asks may share its address with clients, and would restart the node", async () => {
     const memory = createMemoryAdapter(chain.network);
     memory.apply(at(1));
-    const plugin = createApiPlugin({ network: chain.network, events: new EventEmitter(), chain: memory, logger: silentLogger, options: { rateLimit: { perMinute: 1, exempt: [] }, webhooks: false, staleAfter: false } });
-    const { port } = (await plugin.listen(0)).address() as AddressInfo;
-    try {
-      const statusOf = async (path: string): Promise<number> => {
-        const { status, headers } = await ask(port, path);
-        expect(headers["retry-after"] === undefined, path).to.equal(status === 200);
-        return status;
-      };
-      expect(await statusOf("/api/blockchain")).to.equal(200);
-      expect(await statusOf("/api/blockchain")).to.equal(429);
-      for (const path of ["/api/health/live", "/api/health/ready", "/api/v2/health/live"]) expect(await statusOf(path), path).to.equal(200);
-    } finally {
-      await plugin.stop();
-    }
+    const { get } = await startNode({ network: chain.network, chain: memory, options: { rateLimit: { perMinute: 1, exempt: [] }, webhooks: false, staleAfter: false } });
+    const statusOf = async (path: string): Promise<number> => {
+      const { status, headers } = await get(path);
+      expect(headers["retry-after"] === undefined, path).to.equal(status === 200);
+      return status;
+    };
+    expect(await statusOf("/blockchain")).to.equal(200);
+    expect(await statusOf("/blockchain")).to.equal(429);
+    for (const path of ["/health/live", "/health/ready", "/v2/health/live"]) expect(await statusOf(path), path).to.equal(200);
   });
 
   it("counts a request once, whichever way it is answered", () =>

@@ -1,14 +1,7 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { expect } from "chai";
-import { EventEmitter } from "eventemitter3";
 import { request } from "undici";
-import { createApiPlugin } from "../../src/plugin/plugin.js";
-import type { ApiPlugin } from "../../types/plugin.js";
 import { createMemoryAdapter } from "../memory-adapter/adapter.js";
-import { silentLogger } from "../silent.js";
+import { startNode } from "../fixtures/node.js";
 import { at, chain } from "../store/branches.js";
 
 const height = 10;
@@ -20,24 +13,16 @@ interface Reply {
 
 describe("What a reader of events asks for", function () {
   this.timeout(60_000);
-  const events = new EventEmitter();
-  let plugin: ApiPlugin;
   let api: string;
-  let dataDir: string;
 
   before(async () => {
-    dataDir = mkdtempSync(join(tmpdir(), "portico-live-input-"));
     const memory = createMemoryAdapter(chain.network);
     for (let next = 1; next <= height; next++) memory.apply(at(next));
-    plugin = createApiPlugin({ network: chain.network, events, chain: memory, dataDir, logger: silentLogger, options: { rateLimit: false } });
-    api = `http://127.0.0.1:${((await plugin.listen(0)).address() as AddressInfo).port}/api`;
+    const { plugin, events, url } = await startNode({ network: chain.network, chain: memory, options: { rateLimit: false } });
+    api = url;
     for (const number of ["9007199254740992", "9007199254740993"]) events.emit("peer.added", { number });
     events.emit("state.started", null);
     await plugin.settled();
-  });
-  after(async () => {
-    await plugin.stop();
-    rmSync(dataDir, { recursive: true });
   });
 
   const send = async (path: string, options: { method?: "GET" | "POST"; body?: string; headers?: Record<string, string> } = {}): Promise<Reply> => {

@@ -3,14 +3,13 @@ import { type AddressInfo, connect } from "node:net";
 import { mock } from "node:test";
 import { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
-import { createApiPlugin } from "../../src/index.js";
 import type { BlockData } from "../../types/events.js";
 import type { NodeContext } from "../../types/node-context.js";
 import type { ApiPlugin } from "../../types/plugin.js";
 import { loadChain } from "../data/read.js";
 import { createMemoryAdapter } from "../memory-adapter/adapter.js";
-import { silentLogger } from "../silent.js";
-import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
+import { temporaryFolder } from "../fixtures/folder.js";
+import { createNode, listenTo } from "../fixtures/node.js";
 import { until } from "./until.js";
 
 const chain = loadChain("core3-testnet-a");
@@ -23,26 +22,16 @@ const mark = (height: number) => ({ height, id: chain.blocks[height - 1]?.id });
 
 describe("the health of a node", () => {
   let events: EventEmitter;
-  const plugins: ApiPlugin[] = [];
   beforeEach(() => (events = new EventEmitter()));
-  afterEach(async () => {
-    for (const plugin of plugins.splice(0)) await plugin.stop();
-    mock.timers.reset();
-    await closeTemporaryStores();
-  });
+  afterEach(() => mock.timers.reset());
 
   /** A node whose clock stands `later` milliseconds after its last block. */
   const create = (context: Partial<NodeContext> = {}, later = 0, height = chain.blocks.length): ApiPlugin => {
     const clock = { now: () => forgedAt(height) + later };
-    const plugin = createApiPlugin({ network: chain.network, events, dataDir: temporaryFolder(), logger: silentLogger, clock, ...context });
-    plugins.push(plugin);
-    return plugin;
+    return createNode({ events, clock, ...context });
   };
   const blocksUpTo = (height: number) => ({ read: (from: number, limit: number) => Promise.resolve(chain.blocks.slice(from - 1, Math.min(height, from - 1 + limit))) });
-  const listening = async (plugin: ApiPlugin): Promise<string> => {
-    const server = await plugin.listen(0);
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`;
-  };
+  const listening = async (plugin: ApiPlugin): Promise<string> => (await listenTo(plugin)).url;
   const get = async (url: string): Promise<{ status: number; body: Record<string, unknown> }> => {
     const response = await fetch(url);
     return { status: response.status, body: (await response.json()) as Record<string, unknown> };

@@ -6,31 +6,23 @@ import { type AddressInfo, connect } from "node:net";
 import { join } from "node:path";
 import { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
-import { createApiPlugin, PorticoError } from "../../src/index.js";
+import { PorticoError } from "../../src/index.js";
 import { createLoopLag } from "../../src/operate/loop-lag.js";
 import type { AccessLogEntry, NodeContext, ProcessMetrics } from "../../types/node-context.js";
 import type { ApiPlugin } from "../../types/plugin.js";
 import { ask, parseRaw, sendRaw } from "../http/ask.js";
 import { loadChain } from "../data/read.js";
 import { silentLogger } from "../silent.js";
-import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
+import { createNode, listenTo } from "../fixtures/node.js";
+import { temporaryFolder } from "../fixtures/folder.js";
 import { until } from "./until.js";
 
 const chain = loadChain("core3-testnet-a");
 const blocksUpTo = (height: number) => ({ read: (from: number, limit: number) => Promise.resolve(chain.blocks.slice(from - 1, Math.min(height, from - 1 + limit))) });
 
 describe("the metrics", () => {
-  const plugins: ApiPlugin[] = [];
-  afterEach(async () => {
-    for (const plugin of plugins.splice(0)) await plugin.stop();
-    await closeTemporaryStores();
-  });
-  const create = (context: Partial<NodeContext> = {}): ApiPlugin => {
-    const plugin = createApiPlugin({ network: chain.network, events: new EventEmitter(), dataDir: temporaryFolder(), logger: silentLogger, options: { metrics: true }, ...context });
-    plugins.push(plugin);
-    return plugin;
-  };
-  const listening = async (plugin: ApiPlugin): Promise<string> => `http://127.0.0.1:${((await plugin.listen(0)).address() as AddressInfo).port}/api`;
+  const create = (context: Partial<NodeContext> = {}): ApiPlugin => createNode({ options: { metrics: true }, ...context });
+  const listening = async (plugin: ApiPlugin): Promise<string> => (await listenTo(plugin)).url;
   /** The value of a line; undefined if there is no such line. */
   const value = (text: string, line: string): number | undefined => {
     const found = text.split("\n").find((one) => one.startsWith(`${line} `));

@@ -57,12 +57,17 @@ const switchIn = (text: string, label: string): boolean => {
   throw new UsageError(`${label} must be true or false, not "${text}".`);
 };
 
-/** Other variables that begin with PORTICO_ are not ours (Kubernetes sets some), unless one is ours but for a slip. @throws UsageError */
-const refuseMisspelt = (environment: Readonly<Record<string, string | undefined>>): void => {
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Kubernetes describes a service called `portico`, or `portico-…`, by such values; no option takes one. */
+const isOfService = (text: string): boolean => /^(?:tcp|udp|sctp):\/\//.test(text);
+
+/** Warns of variables that look like a misspelt option. Nothing is refused: whoever set them may have meant another program. */
+const warnOfMisspelt = (environment: Environment, warn: (message: string) => void): void => {
   const ours = rows.map(({ name }) => variableOf(name));
   for (const variable of Object.keys(environment).filter((name) => name.startsWith("PORTICO_") && !ours.includes(name))) {
     const meant = didYouMean(variable.slice("PORTICO_".length), ours.map((name) => name.slice("PORTICO_".length)));
-    if (meant !== "") throw new UsageError(`${variable} is not an option${meant.replace('"', '"PORTICO_')}`);
+    if (meant !== "") warn(`${variable} is not an option${meant.replace('"', '"PORTICO_')} It is ignored.`);
   }
 };
 
@@ -70,8 +75,9 @@ const refuseMisspelt = (environment: Readonly<Record<string, string | undefined>
 const questions: readonly Name[] = ["version", "help"];
 
 /** Options of the environment. An empty variable counts as not set. @throws UsageError */
-export const fromEnvironment = (environment: Readonly<Record<string, string | undefined>>): GivenOptions => {
-  refuseMisspelt(environment);
+export const fromEnvironment = (all: Environment, warn: (message: string) => void): GivenOptions => {
+  const environment = Object.fromEntries(Object.entries(all).filter(([, text]) => !isOfService(text ?? "")));
+  warnOfMisspelt(environment, warn);
   const given = new Map<Name, Given>();
   for (const { name, value, commandLineOnly } of rows) {
     const label = variableOf(name);

@@ -50,6 +50,7 @@ export const optionRows = [
   { name: "webhook-token", value: "TOKEN", text: "token that requests to the webhook routes must carry as Authorization; without it, one is generated and kept in the data folder" },
   { name: "allow-target", value: "CIDR", text: "private address or network that webhooks may reach, such as 10.1.0.0/16; separate several by commas. A node on loopback always allows loopback" },
   { name: "trusted-proxy", value: "CIDR", text: "proxy in front, whose X-Forwarded-For names the clients: its address or network, such as 127.0.0.1; separate several by commas. Without it, all behind a proxy count as one client, and behind one on this machine none is limited" },
+  { name: "url-file", value: "FILE", text: "file to write the interface's URL into, once its port is chosen: tells health checks and scripts where this node listens" },
   { name: "log-level", value: "LEVEL", default: "info", text: logLevels.join(", ") },
   { name: "log-format", value: "FORMAT", text: "json, one object a line, or pretty, for people; default: pretty in a terminal, otherwise json" },
   { name: "access-log", text: "log each request of the interface, which is what lies below /api: its id, method, route, status, milliseconds, bytes, and milliseconds of processor time" },

@@ -6,7 +6,7 @@ import type { Logger } from "../../../types/node-context.js";
 import { HostError, messageOf } from "./host-error.js";
 
 /** What a data folder has that a copy of it must not have: marks of the running process, and what is being written at this moment. */
-const leftOut = /^node\.pid$|\.mdb-|-lock$|-writer$|-trial|\.journal|\.partial$/;
+const leftOut = /^node\.(?:pid|url)$|\.mdb-|-lock$|-writer$|-trial|\.journal|\.partial$/;
 
 const filesIn = (folder: string): string[] =>
   readdirSync(folder, { withFileTypes: true })

@@ -11,6 +11,11 @@ export const createLogger = (level: LogLevel, write: (line: string, isTrouble: b
   return { debug: log("debug"), info: log("info"), warn: log("warn"), error: log("error") };
 };
 
+/** Keeps the process running when the reader of its output leaves, as `head` and a closed terminal do. What it writes after that is lost. */
+export const outliveReaders = (): void => {
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
+};
+
 export const writeToTerminal = (line: string, isTrouble: boolean): void => {
   (isTrouble ? process.stderr : process.stdout).write(`${line}\n`);
 };

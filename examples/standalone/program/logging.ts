@@ -24,9 +24,12 @@ const forPeople = ({ logLevel, accessLog }: LoggingOptions): Logging => {
 
 /** All lines go to stdout, at once: none is lost where the process ends. */
 const forPrograms = ({ logLevel, accessLog }: LoggingOptions): Logging => {
+  const destination = pino.destination({ fd: 1, sync: true });
+  // pino goes on without a pipe's reader, but not without a terminal (EIO).
+  destination.on("error", () => undefined);
   const log = pino(
     { level: logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (level) => ({ level }) } },
-    pino.destination({ fd: 1, sync: true }),
+    destination,
   );
   const logger: Logger = {
     debug: (message) => log.debug(message),
