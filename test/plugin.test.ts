@@ -8,10 +8,8 @@ import { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
 import Koa from "koa";
 import { createApiPlugin, defaultOptions, PorticoError, version } from "../src/index.js";
-import { createChainRules } from "../src/chain/rules.js";
 import { messageOf } from "../src/errors.js";
 import { readOptions } from "../src/options/options.js";
-import { createStore } from "../src/store/state/store.js";
 import type { ChainAdapter, ChainSnapshot } from "../types/chain-adapter.js";
 import type { BlockData, HostEvents } from "../types/events.js";
 import type { FollowedNode } from "../types/followed-node.js";
@@ -394,36 +392,6 @@ describe("createApiPlugin", () => {
     expect(plugin.health()).to.deep.include({ status: "ok", height: 1 });
     await plugin.stop();
     expect(second.listening).to.equal(false);
-  });
-
-  it("goes on with webhooks after a run without them, in which a block was reverted that nobody had been told of", async () => {
-    const dataDir = temporaryFolder();
-    const rules = createChainRules(chain.network);
-    const listener = {
-      witness: (): never => {
-        throw new Error("killed");
-      },
-      witnessed: () => undefined,
-    };
-    const store = createStore({ dataDir, undoBlocks: 100 }, { rules, listener });
-    await store.apply(chain.blocks.slice(0, 26).map(rules.parseBlock));
-    store.markComplete();
-    expect(await store.apply([rules.parseBlock(chain.blocks[26]!)]).catch(messageOf)).to.equal("killed");
-    await store.stop();
-
-    let blocks = chain.blocks.slice(0, 26);
-    const source = { read: (from: number, limit: number) => blocks.slice(from - 1, from - 1 + limit) };
-    const without = create({ dataDir, blocks: source, options: { webhooks: false } });
-    await without.start();
-    await without.settled();
-    expect(without.health().height).to.equal(26);
-    await without.stop();
-
-    blocks = chain.blocks.slice(0, 28);
-    const plugin = create({ dataDir, blocks: source });
-    await plugin.start();
-    await plugin.settled();
-    expect(plugin.health()).to.deep.include({ status: "ok", height: 28 });
   });
 
   it("listens to more than one address, and closes every server", async () => {

@@ -22,8 +22,8 @@ import { createWebhookStore } from "./webhooks/webhook-store.js";
 
 /** Keeps rows of its own in the store. */
 export interface StoreCompanion {
-  /** The store is open, and nothing is written to it yet. `toldHeight`: of the last block that an earlier version told webhooks of, where that was not the last. */
-  opened(webhooks: WebhookStore, toldHeight?: number): void;
+  /** The store is open, and nothing is written to it yet. */
+  opened(webhooks: WebhookStore): void;
   /** No more blocks are written; the store is about to close. */
   closing(): Promise<void>;
 }
@@ -164,7 +164,7 @@ export const createLmdbChain = ({ followOrphans = Infinity, ...options }: LmdbCh
       const follower = createFollower({ ...needs, source: watched.source, store });
       open = { store, follower, freeing: startFreeing(store, followOrphans, needs) };
       await onLog?.(createHostLog(store.environment, { writes: true }));
-      companion?.opened(createWebhookStore(store.environment, { keepsChain: true }), store.toldHeight);
+      companion?.opened(createWebhookStore(store.environment, { keepsChain: true }));
       await store.completeDigest();
       await store.trimUndo(() => open?.store !== store);
       await follower.start();

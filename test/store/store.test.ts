@@ -6,7 +6,6 @@ import { promisify } from "node:util";
 import { expect } from "chai";
 import { open } from "lmdb";
 import { PorticoError } from "../../src/errors.js";
-import type { StoreChange } from "../../src/store/state/change-log.js";
 import { openEnvironment } from "../../src/store/lmdb/environment.js";
 import type { Prewarm } from "../../src/store/state/store.js";
 import { openWebhookStore } from "../../src/store/webhooks/webhook-store.js";
@@ -69,47 +68,6 @@ describe("the LMDB store", () => {
     const [next, , gap] = chain.blocks.slice(60, 63).map(rules.parseBlock);
     expect(await codeOf(() => store.apply([next!, gap!]))).to.equal("BLOCK_DOES_NOT_CHAIN");
     expect(contentsOf(store)).to.deep.equal(before);
-  });
-
-  it("reports every change in order once it is complete, and reports later what it could not before", async () => {
-    const told: string[] = [];
-    let failing = false;
-    const witness = ({ kind, full: { block, transactions } }: StoreChange): void => {
-      if (failing) throw new Error("out of disk");
-      told.push(`${kind} ${block.height} ${block.id} ${transactions.length}`);
-    };
-    const nameOf = (kind: string, height: number): string => {
-      const { id, numberOfTransactions } = chain.blocks[height - 1]!;
-      return `${kind} ${height} ${id} ${numberOfTransactions}`;
-    };
-    const { store, rules, dataDir } = await openStoreAt(name, 58, {}, { listener: { witness, witnessed: () => undefined } });
-    const apply = (height: number): Promise<void> => store.apply([rules.parseBlock(chain.blocks[height - 1]!)]);
-    await store.apply(chain.blocks.slice(58, 60).map(rules.parseBlock));
-    expect(told).to.deep.equal([]);
-    store.markComplete();
-    await apply(61);
-    await store.revert();
-    await apply(61);
-    const inOrder = [nameOf("applied", 61), nameOf("reverted", 61), nameOf("applied", 61)];
-    expect(told).to.deep.equal(inOrder);
-    expect(await messageOf(store.apply([62, 64].map((height) => rules.parseBlock(chain.blocks[height - 1]!))))).to.include("does not follow the tip");
-    expect(told, "what is not committed is not told of").to.deep.equal(inOrder);
-
-    failing = true;
-    expect(await messageOf(store.revert())).to.equal("out of disk");
-    expect(store.tip()?.height, "the change itself is committed").to.equal(60);
-    expect(await messageOf(apply(61)), "nothing more is written before it is told of").to.equal("out of disk");
-    expect(store.tip()?.height).to.equal(60);
-    await store.stop();
-
-    failing = false;
-    const again = openTemporaryStore(chain.network, { dataDir }, { listener: { witness, witnessed: () => undefined } });
-    await again.store.tell();
-    expect(told).to.deep.equal([...inOrder, nameOf("reverted", 61)]);
-    await again.store.apply(chain.blocks.slice(60, 62).map(rules.parseBlock));
-    expect(told.slice(4)).to.deep.equal([nameOf("applied", 61), nameOf("applied", 62)]);
-    await again.store.tell();
-    expect(told).to.have.length(6);
   });
 
   it("answers from the old state until a write is committed, and takes one write at a time", async () => {

@@ -13,7 +13,7 @@ export const schemaVersion = 9;
  * those of a `view`, which last until the next read (environment.ts).
  */
 export const databases = {
-  /** What is known of the whole: `format`, `written by` (rules-fingerprint.ts), `state`, `ranking`, `complete`, `rebuild` (rebuild.ts), `disowned`; changes not yet told, by number. */
+  /** What is known of the whole: `format`, `written by` (rules-fingerprint.ts), `state`, `ranking`, `complete`, `rebuild` (rebuild.ts), `disowned`. */
   meta: "record",
   /** Height -> block. */
   blocks: "digits",
@@ -173,11 +173,6 @@ export const feeKey = (bucket: number, typeGroup: number, type: number): Buffer 
 
 /** The number that a key ends with. */
 export const numberAtEnd = (key: Buffer): number => key.readUInt32BE(key.length - 4);
-
-export const changeKey = (number: number): Buffer => Buffer.concat([textKey("change "), numberKey(number)]);
-
-/** Range of all changes; a new object each time, since lmdb-js modifies what it is given. */
-export const changeBounds = () => ({ start: changeKey(0), end: textKey("change!") });
 
 /** Pieces of one height are adjacent. */
 export const undoKey = (height: number, piece: number): Buffer => Buffer.concat([numberKey(height), numberKey(piece)]);

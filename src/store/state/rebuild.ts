@@ -11,16 +11,13 @@ import { transact } from "../lmdb/transact.js";
 import { rankingKey, readFullBlock, stateKey } from "../records/records.js";
 import type { WriteBatch } from "../write/batch/write-batch.js";
 import { directly, putOrphan, withApplied } from "../follow/orphans.js";
-import type { ChangeListener } from "./change-log.js";
 
 /** A store that is being built anew, in place, because the host's chain left it further back than it can be reverted. */
 export interface Rebuild {
-  /** Height of the last block that both chains have: the listener is told of the blocks above it, first of the old chain, then of the new. */
+  /** Height of the last block that both chains have. */
   readonly fork: number;
-  /** Height of the old chain's highest block whose reversal the listener has not been told of. */
-  readonly untold: number;
-  /** Whether the listener is told of nothing: the old chain was being read for the first time, and it did not hear of that either. */
-  readonly silent: boolean;
+  /** Height of the highest block that is still to be kept for readers that follow the chain; none is where it is not above `fork`. */
+  readonly top: number;
   /** Whether nothing of the old chain is left. */
   readonly emptied: boolean;
 }
@@ -54,35 +51,27 @@ const turn = 10;
 const keysPerWrite = 2_000;
 
 export interface RemovalNeeds {
-  listener: ChangeListener | undefined;
   /** When a block is reverted, in milliseconds since 1970. */
   revertedAt(id: string): number;
   isStopped(): boolean;
 }
 
-/**
- * Keeps the old chain's blocks above the fork for readers that follow the chain, and tells the listener of them, from the tip downwards,
- * each in the transaction that notes it.
- */
-const tellReversals = async (environment: Environment, { listener, revertedAt, isStopped }: RemovalNeeds): Promise<void> => {
+/** Keeps the old chain's blocks above the fork for readers that follow the chain, from the tip downwards. */
+const keepOrphans = async (environment: Environment, { revertedAt, isStopped }: RemovalNeeds): Promise<void> => {
   const reading = createReading(environment);
   const direct = directly(environment);
-  const tellSome = (): boolean => {
+  const keepSome = (): boolean => {
     const begun = performance.now();
     let rebuild = readRebuild(environment);
-    while (rebuild !== undefined && rebuild.untold > rebuild.fork && performance.now() - begun < turn) {
-      const full = withApplied(reading, readFullBlock(reading, rebuild.untold));
+    while (rebuild !== undefined && rebuild.top > rebuild.fork && performance.now() - begun < turn) {
+      const full = withApplied(reading, readFullBlock(reading, rebuild.top));
       putOrphan(direct, full, revertedAt(full.block.id));
-      listener?.witness({ kind: "reverted", full });
-      rebuild = { ...rebuild, untold: rebuild.untold - 1 };
+      rebuild = { ...rebuild, top: rebuild.top - 1 };
     }
     writeRebuild(environment, rebuild);
-    return rebuild !== undefined && rebuild.untold > rebuild.fork;
+    return rebuild !== undefined && rebuild.top > rebuild.fork;
   };
-  for (let more = true; more && !isStopped(); await nextTurn()) {
-    more = transact(environment, tellSome);
-    listener?.witnessed();
-  }
+  for (let more = true; more && !isStopped(); await nextTurn()) more = transact(environment, keepSome);
 };
 
 /** A number of a list is named by its place; naming the first of a piece removes the whole piece. */
@@ -120,10 +109,10 @@ const empty = async (environment: Environment, isStopped: () => boolean): Promis
   });
 };
 
-/** Removes the old chain, after its blocks above the fork are kept and the listener has been told of them. Goes on where it was interrupted, also by the end of the process. */
+/** Removes the old chain, after its blocks above the fork are kept. Goes on where it was interrupted, also by the end of the process. */
 export const removeOldChain = async (environment: Environment, needs: RemovalNeeds): Promise<void> => {
   if (readRebuild(environment)?.emptied !== false) return;
-  if (readRebuild(environment)?.silent === false) await tellReversals(environment, needs);
+  await keepOrphans(environment, needs);
   await empty(environment, needs.isStopped);
 };
 

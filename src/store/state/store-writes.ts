@@ -15,9 +15,8 @@ import { createWriteBatch, type WriteBatch } from "../write/batch/write-batch.js
 import { removeOldUndo } from "../write/batch/undo.js";
 import { createWriter, type Writer } from "../write/writer.js";
 import type { ChainMarks } from "./chain-marks.js";
-import { createChangeLog, type StoreChange } from "./change-log.js";
 import type { Views } from "./read-views.js";
-import { beginRebuild, readRebuild, rebuildKey, removeOldChain } from "./rebuild.js";
+import { beginRebuild, readRebuild, removeOldChain } from "./rebuild.js";
 import type { StateView } from "./snapshot.js";
 import type { Store, StoreNeeds } from "./store-contract.js";
 
@@ -36,7 +35,7 @@ export interface StoreWritesNeeds extends StoreNeeds {
   snapshotOf(view: StateView, bounds?: SnapshotBounds): ChainSnapshot;
 }
 
-export interface StoreWrites extends Pick<Store, "apply" | "applyAhead" | "written" | "revert" | "completeDigest" | "trimUndo" | "startOver" | "extendHistory" | "tell" | "toldHeight"> {
+export interface StoreWrites extends Pick<Store, "apply" | "applyAhead" | "written" | "revert" | "completeDigest" | "trimUndo" | "startOver" | "extendHistory"> {
   /** Resolves when no commit is under way. */
   idle(): Promise<void>;
 }
@@ -82,38 +81,15 @@ const addHistory = function* (pending: WriteBatch, oldest: Pick<Tip, "height" | 
   added();
 };
 
-/** The log of changes, for a listener, while the store is complete or a rebuild is to be told of. */
-const createTelling = (pending: WriteBatch, { environment, marks, listener, isWriter }: StoreWritesNeeds) => {
-  const changes = createChangeLog(environment, pending);
-  const toldHeight = isWriter ? changes.toldHeight() : undefined;
-  if (isWriter && listener === undefined) changes.clear();
-  return {
-    toldHeight,
-    note: (change: StoreChange): void => {
-      const { height } = change.full.block;
-      if (marks.rebuild !== undefined && change.kind === "reverted" && height <= marks.rebuild.fork) {
-        marks.rebuild = { ...marks.rebuild, fork: height - 1 };
-        pending.put("meta", rebuildKey, marks.rebuild);
-      }
-      const { complete, rebuild } = marks;
-      if (listener !== undefined && (complete || (rebuild !== undefined && !rebuild.silent && height > rebuild.fork))) changes.note(change);
-    },
-    tell: async (): Promise<void> => (listener === undefined ? undefined : changes.tell(listener)),
-  };
-};
-
-/** Writes one after the other; each that is committed becomes the state that is served, and is told of. */
-const createLine = (pending: WriteBatch, writer: Writer, views: Views, { show, tell }: { show(view: StateView | undefined): Promise<void>; tell(): Promise<void> }) =>
+/** Writes one after the other; each that is committed becomes the state that is served. */
+const createLine = (pending: WriteBatch, writer: Writer, views: Views, show: (view: StateView | undefined) => Promise<void>) =>
   createCommitQueue({
-    // Changes are read from the chain as they are told, so they have to be told before it changes again.
-    begin: tell,
     commit: async () => {
       try {
         await pending.commit();
       } finally {
         await show(views.ofLastCommit());
       }
-      await tell();
     },
     giveUp: () => {
       pending.clear();
@@ -133,38 +109,30 @@ const trimUndo = async (pending: WriteBatch, undoBlocks: number, write: (work: S
 
 /** The writing side of the store. */
 export const createStoreWrites = (needs: StoreWritesNeeds): StoreWrites => {
-  const { undoBlocks, environment, views, marks, listener, clock = systemClock } = needs;
+  const { undoBlocks, environment, views, marks, clock = systemClock } = needs;
   const pending = createWriteBatch(environment, needs.newest);
   const writer = createWriter(pending, needs.rules, { undoBlocks, history: needs.history, timesOf: needs.timesOf });
-  const { note, tell, toldHeight } = createTelling(pending, needs);
   const { show, showNow } = createShow(needs);
-  const line = createLine(pending, writer, views, { show, tell });
+  const line = createLine(pending, writer, views, show);
 
   const putOn = (blocks: readonly FullBlock[], chainHeight = 0, appliedAt?: number): Sliced<void> =>
-    writer.apply(blocks, chainHeight - undoBlocks, written, appliedAt);
-
-  const written = (full: FullBlock): void => {
-    needs.parsed.put(full);
-    note({ kind: "applied", full });
-  };
+    writer.apply(blocks, chainHeight - undoBlocks, needs.parsed.put, appliedAt);
 
   const revertedAt = (id: string): number => needs.timesOf?.("reverted", id)?.at ?? clock.now();
 
   const takeOut = function* (): Sliced<void> {
     const full = writer.revert();
-    if (full !== undefined) {
-      putOrphan(pending, full, revertedAt(full.block.id));
-      note({ kind: "reverted", full });
-    }
+    if (full !== undefined) putOrphan(pending, full, revertedAt(full.block.id));
     yield;
   };
 
   const startOver: Store["startOver"] = async (fork, { isStopped = () => false, onBegun } = {}) => {
     await line.written();
-    await tell();
     const tip = views.ofNow()?.state.tip;
     if (tip !== undefined) {
-      marks.rebuild = { fork, untold: tip.height, silent: !marks.complete && marks.rebuild?.silent !== false, emptied: false };
+      // Of an incomplete chain, nobody has seen a block but those that the chain before it had, too.
+      const top = marks.complete ? tip.height : Math.min(tip.height, marks.rebuild?.fork ?? fork);
+      marks.rebuild = { fork, top, emptied: false };
       marks.complete = false;
       pending.clear();
       await beginRebuild(pending, marks.rebuild);
@@ -172,13 +140,11 @@ export const createStoreWrites = (needs: StoreWritesNeeds): StoreWrites => {
       writer.aborted();
     }
     onBegun?.();
-    await removeOldChain(environment, { listener, revertedAt, isStopped });
+    await removeOldChain(environment, { revertedAt, isStopped });
     marks.rebuild = readRebuild(environment);
   };
 
   return {
-    toldHeight,
-    tell,
     apply: (blocks, chainHeight, appliedAt) => line.write(putOn(blocks, chainHeight, appliedAt)),
     applyAhead: (blocks, chainHeight, appliedAt) => line.writeAhead(putOn(blocks, chainHeight, appliedAt)),
     written: line.written,

@@ -1,8 +1,6 @@
 import { runSliced, type Pace, type Sliced } from "../../../async/time-slicing.js";
 
 export interface CommitQueueNeeds {
-  /** Called before a `write`, which may undo what was written: finishes what still depends on it. */
-  begin(): Promise<void>;
   /** Commits what was prepared, and does all that follows from that. */
   commit(): Promise<void>;
   /** Discards what was prepared and not committed. */
@@ -73,7 +71,7 @@ const createTurns = (failed: Work) => {
   };
 };
 
-export const createCommitQueue = ({ begin, commit, giveUp }: CommitQueueNeeds): CommitQueue => {
+export const createCommitQueue = ({ commit, giveUp }: CommitQueueNeeds): CommitQueue => {
   /** The commit that is under way, until a caller has been told how it went. */
   let committing: Promise<void> | undefined;
 
@@ -101,7 +99,6 @@ export const createCommitQueue = ({ begin, commit, giveUp }: CommitQueueNeeds): 
 
   const whole = (work: Sliced<void>): Work => async () => {
     await heard();
-    await begin();
     await workOut(work, "background");
     await heard();
   };
