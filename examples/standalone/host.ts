@@ -189,21 +189,6 @@ const createNode = async (options: HostOptions, crypto: ChainCrypto, blocks: Cha
   return { plugin, pool, events, node, chain, nats };
 };
 
-/** While the node serves. The log has a line for every hundredth of the way. */
-const reindexHistory = async (plugin: ApiPlugin, logger: Logger): Promise<void> => {
-  let told = 0;
-  const onProgress = (height: number, of: number): void => {
-    const share = Math.floor((height / of) * 100);
-    if (share > told) logger.info(`History is being made: height ${height} of ${of}, ${share} %.`);
-    told = share;
-  };
-  try {
-    if (await plugin.reindexHistory({ onProgress })) logger.info("The store has the whole history.");
-  } catch (error) {
-    logger.error(`History could not be made: ${messageOf(error)}.`);
-  }
-};
-
 /** Opens the port, in this process or in its workers. Resolves with the port when requests are served. */
 const openDoor = async (options: HostOptions, { plugin, network, pool, nats }: { plugin: ApiPlugin; network: Network; pool: Pool; nats: NatsMeasured }, { logger, clock }: HostNeeds, closing: Closing): Promise<number> => {
   if (options.workers === 1) {
@@ -251,7 +236,6 @@ export const startHost = async (options: HostOptions, needs: HostNeeds): Promise
     node.ports = nodeInfo(port).ports;
     const height = await unlessFailed(joinLogAndStore(plugin, { ...files, logger }));
     events.emit("state:started", true);
-    if (options.reindex === "history") void reindexHistory(plugin, logger);
 
     if (forging !== undefined) {
       await warnOfStrangers(forging.publicKeys, chain, logger);

@@ -192,7 +192,6 @@ export const createReaderChain = ({ dataDir, history = true, lookInterval = 200,
       if (life === ending) life = undefined;
     },
     supports: { history },
-    reindexHistory: () => Promise.reject(new PorticoError("NOT_SUPPORTED", "The process that writes the store gives it its history.")),
     snapshotAt: (height, bounds) => {
       const snapshot = current.serving?.snapshotAt(height, bounds);
       return snapshot === undefined ? undefined : snapshots.counted(snapshot);

@@ -56,8 +56,6 @@ export interface Store extends ChainAdapter {
   snapshotAt(height: number, bounds?: SnapshotBounds): ChainSnapshot | undefined;
   /** The first height whose state the store has; undefined while it has no chain, or keeps no history. */
   oldest(): Pick<Tip, "height" | "id"> | undefined;
-  /** Adds rows of history that were missing (reindex.ts), unless the chain has left the block up to which they are. Says whether it did. */
-  extendHistory(oldest: Pick<Tip, "height" | "id">, rows: Iterable<[key: Buffer, value: Buffer]>): Promise<boolean>;
   /** For readers that follow the chain; undefined while the store is not complete. */
   changesView(): ChangesView | undefined;
   tip(): Tip | undefined;

@@ -1,16 +1,13 @@
-import type { Tip } from "../../../types/chain.js";
 import type { ChainSnapshot, SnapshotBounds } from "../../../types/chain-adapter.js";
 import { runSliced, type Sliced } from "../../async/time-slicing.js";
 import type { FullBlock } from "../../chain/blocks/block.js";
 import { systemClock } from "../../clock.js";
 import { putOrphan } from "../follow/orphans.js";
 import type { ParsedBlocks } from "../follow/parsed-blocks.js";
-import { historyFromKey, historyTipKey } from "../layout/history-rows.js";
 import type { Environment } from "../lmdb/environment.js";
-import { readBlock, readState } from "../records/records.js";
+import { readState } from "../records/records.js";
 import { createCommitQueue } from "../write/batch/commit-queue.js";
 import type { FreshReads } from "../write/batch/fresh-read.js";
-import { readHistoryFrom, readHistoryTip } from "../write/history.js";
 import { createWriteBatch, type WriteBatch } from "../write/batch/write-batch.js";
 import { removeOldUndo } from "../write/batch/undo.js";
 import { createWriter, type Writer } from "../write/writer.js";
@@ -35,7 +32,7 @@ export interface StoreWritesNeeds extends StoreNeeds {
   snapshotOf(view: StateView, bounds?: SnapshotBounds): ChainSnapshot;
 }
 
-export interface StoreWrites extends Pick<Store, "apply" | "applyAhead" | "written" | "revert" | "completeDigest" | "trimUndo" | "startOver" | "extendHistory"> {
+export interface StoreWrites extends Pick<Store, "apply" | "applyAhead" | "written" | "revert" | "completeDigest" | "trimUndo" | "startOver"> {
   /** Resolves when no commit is under way. */
   idle(): Promise<void>;
 }
@@ -62,23 +59,6 @@ const createShow = ({ views, marks, snapshotOf, prewarm, changed }: StoreWritesN
   };
 
   return { show, showNow };
-};
-
-/** Puts rows of history below those that the store has. `added` is called unless the chain has left the block up to which they are. */
-const addHistory = function* (pending: WriteBatch, oldest: Pick<Tip, "height" | "id">, rows: Iterable<[key: Buffer, value: Buffer]>, added: () => void): Sliced<void> {
-  const tip = readState(pending)?.tip;
-  // Before its first block with history, a store has that of its tip alone.
-  const isLive = readHistoryTip(pending)?.id === tip?.id;
-  const from = isLive ? readHistoryFrom(pending) : tip?.height;
-  if (from !== oldest.height || readBlock(pending, oldest.height)?.id !== oldest.id) return;
-  let count = 0;
-  for (const [key, value] of rows) {
-    pending.put("history", key, value);
-    if (++count % 100 === 0) yield;
-  }
-  if (!isLive) pending.put("meta", historyTipKey, [oldest.height, oldest.id]);
-  pending.put("meta", historyFromKey, 1);
-  added();
 };
 
 /** Writes one after the other; each that is committed becomes the state that is served. */
@@ -152,11 +132,6 @@ export const createStoreWrites = (needs: StoreWritesNeeds): StoreWrites => {
     completeDigest: () => line.write(writer.completeDigest()),
     trimUndo: (isStopped = () => false) => trimUndo(pending, undoBlocks, line.write, isStopped),
     startOver,
-    extendHistory: async (oldest, rows) => {
-      let extended = false;
-      await line.writeBetween(addHistory(pending, oldest, rows, () => (extended = true)));
-      return extended;
-    },
     idle: line.idle,
   };
 };

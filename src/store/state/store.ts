@@ -1,6 +1,5 @@
 import type { Tip } from "../../../types/chain.js";
 import { createParsedBlocks } from "../follow/parsed-blocks.js";
-import { dropStaleHistory } from "../history/completeness.js";
 import { noEntries } from "../layout/write-log.js";
 import { openEnvironment } from "../lmdb/environment.js";
 import { openTransaction } from "../lmdb/reading.js";
@@ -27,7 +26,6 @@ export const createStore = (options: StoreOptions, needs: StoreNeeds): Store => 
   const check = (opened: Parameters<typeof checkRules>[0]): void => checkRules(opened, rules, { writes: isWriter });
   const environment = openEnvironment(options.dataDir, rules.network.network.nethash, { access, disposable, writes: needs.writes, check });
   const newest = createFreshReads(environment);
-  if (isWriter && history) dropStaleHistory(environment);
   const tipState = createTipCache(environment);
   const marks = createChainMarks(environment, { isWriter });
   const parsed = createParsedBlocks();

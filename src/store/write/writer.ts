@@ -9,11 +9,9 @@ import { PorticoError } from "../../errors.js";
 import { type StateRecord, stateCodec, type WalletRecord } from "../layout/codec.js";
 import { createDelegateStandings } from "./delegate-standings.js";
 import { type RankedSetWriter, createRankedSets } from "./ranked-set-writer.js";
-import { blockCodec } from "../layout/block-codec.js";
-import { numberKey } from "../layout/keys.js";
 import { createWriteLog } from "../layout/write-log.js";
 import { createPlainJournal, createUndoJournal, type Journal, rollBack } from "./batch/journal.js";
-import { continueHistory, createHistoryRows, type HistoryRows, takeHistoryBack } from "./history.js";
+import { continueHistory, type HistoryRows } from "./history.js";
 import type { WriteBatch } from "./batch/write-batch.js";
 import { readFullBlock, readLock, readState, readWallet, stateKey } from "../records/records.js";
 import { atOnce, type Sliced } from "../../async/time-slicing.js";
@@ -50,25 +48,19 @@ export interface WriterOptions {
   history: boolean;
   /** Of a replica: the times at which its node applied and reverted blocks, in the place of its own. */
   timesOf?: TimesOf | undefined;
-  /** Given: nothing is written but what the next blocks need, and rows of history go there. */
-  historyOnly?: ((key: Buffer, value: Buffer) => void) | undefined;
 }
 
 export const createWriter = (pending: WriteBatch, rules: ChainRules, options: WriterOptions): Writer => {
   const sets = createRankedSets(pending);
   const standings = createDelegateStandings(pending);
   const undoLog = createWriteLog();
-  const { historyOnly } = options;
   const writingOf = (journal: Journal, rankedSets: RankedSetWriter, digest: Digest): Omit<Writing, "history"> => ({
     ...{ reading: pending, rules, standings, journal, rankedSets, digest },
-    stateOnly: historyOnly !== undefined,
   });
   const historyOf =
     (journal: Journal): HistoryOf =>
-    (height, before, digest) => {
-      if (historyOnly !== undefined) return createHistoryRows(height, historyOnly);
-      return options.history ? continueHistory(height, before && { state: before, digest: digest.bytes() }, pending, journal) : undefined;
-    };
+    (height, before, digest) =>
+      options.history ? continueHistory(height, before && { state: before, digest: digest.bytes() }, pending, journal) : undefined;
   const forget = (): void => {
     sets.forget();
     standings.forget();
@@ -136,7 +128,6 @@ const revertTip = (pending: WriteBatch, options: WriterOptions): KeptBlock | und
   const reverted = withApplied(pending, readFullBlock(pending, height));
   rollBack(pending, undo);
   removeUndo(pending, height);
-  if (options.history) takeHistoryBack(height, undo, readState(pending), pending);
   removeDigest(pending, height);
   return reverted;
 };
@@ -152,7 +143,7 @@ const emptyState = (): Omit<StateRecord, "tip"> => ({
 type HistoryOf = (height: number, before: StateRecord | undefined, digest: Digest) => HistoryRows | undefined;
 
 const writeBlock = function* (full: FullBlock, given: Omit<Writing, "history">, historyOf: HistoryOf): Sliced<void> {
-  const { journal, reading, rules, digest, stateOnly } = given;
+  const { journal, reading, rules, digest } = given;
   const { block, transactions } = full;
   const before = readState(reading);
   requireChained(block, before);
@@ -177,15 +168,12 @@ const writeBlock = function* (full: FullBlock, given: Omit<Writing, "history">, 
   yield* bringRecipients(full, changes, writing);
   const wallets = walletsAfter(changes, state);
   yield;
-  if (!stateOnly) yield* writeTransactions(transactions, wallets, state, writing);
+  yield* writeTransactions(transactions, wallets, state, writing);
   yield* writeDelegates(block, changes, wallets, writing);
   yield* writeWallets(changes, wallets, writing);
   yield* writeLocks(changes, writing);
-  if (stateOnly) journal.insert("blocks", numberKey(block.height), blockCodec.pack(block));
-  else {
-    yield* writeFees(full, writing);
-    writeBlockRecord(block, state.transactions - transactions.length, writing);
-  }
+  yield* writeFees(full, writing);
+  writeBlockRecord(block, state.transactions - transactions.length, writing);
   journal.put("meta", stateKey, stateCodec.pack(state));
   if (endsRound(block.height, rules.milestones)) yield* endRound(block.height, writing);
   writing.history?.end(state, digest.bytes());
