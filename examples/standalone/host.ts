@@ -80,15 +80,11 @@ export const prepareFolder = (dataDir: string): void => {
 };
 
 /**
- * The error for a foreign store. If it is of another network, the wrong folder was given. If it is of another layout, it was left by
- * another version, and only the store has to go, not the folder, which also holds the forged blocks.
+ * The error for a foreign store. If it is of another network, the wrong folder was given. If it is of another layout, only the store has to
+ * go, not the folder, which also holds the forged blocks.
  */
-const foreignStore = (error: PorticoError, dataDir: string): HostError => {
-  const layouts = /^.* (?:was|were) written in layout \d+; this version reads layout \d+/.exec(error.message)?.[0];
-  if (layouts === undefined) return new HostError(`${error.message}; choose another --data-dir.`, { cause: error });
-  const remedy = `move ${join(dataDir, "chain.mdb")} away and start again: the chain is reindexed from its blocks; webhooks must be created again`;
-  return new HostError(`${layouts}: ${remedy}.`, { cause: error });
-};
+const foreignStore = (error: PorticoError): HostError =>
+  new HostError(error.message.includes("move it away") ? `${error.message}.` : `${error.message}; choose another --data-dir.`, { cause: error });
 
 /** Turns an error of Portico or the system into a sentence for whoever typed the command. */
 export const explain = (error: unknown, options: HostOptions, imported: ChainFile | undefined): Error => {
@@ -99,7 +95,7 @@ export const explain = (error: unknown, options: HostOptions, imported: ChainFil
   if (refused !== undefined) return refused;
   if (!(error instanceof PorticoError)) return error instanceof Error ? error : new Error(String(error));
   if (error.code === "OPTION_INVALID") return new HostError(`The network ${network} cannot be served: ${error.message}.`, { cause: error });
-  if (error.code === "STORE_FOREIGN") return foreignStore(error, dataDir);
+  if (error.code === "STORE_FOREIGN") return foreignStore(error);
   if (error.code.startsWith("STORE_")) return new HostError(`The store in ${dataDir} cannot be used: ${error.message}.`, { cause: error });
   const height = Number(/\bblock (\d+)/.exec(error.message)?.[1] ?? 0);
   const where = imported === undefined || height < 1 || height > imported.height() ? "" : `${imported.where(height)}: `;

@@ -130,7 +130,6 @@ export const createLmdbChain = ({ followOrphans = Infinity, ...options }: LmdbCh
       open = { store, follower, freeing: startFreeing(store, followOrphans, needs) };
       await onLog?.(createHostLog(store.environment, { writes: true }));
       companion?.opened(createWebhookStore(store.environment, { keepsChain: true }));
-      await store.completeDigest();
       await store.trimUndo(() => open?.store !== store);
       await follower.start();
     },

@@ -5,15 +5,15 @@ import { hash } from "node:crypto";
  * Keys are bytes that compare as what they stand for.
  */
 
-/** Raised with every change of layout. A store with another number is refused. */
-export const schemaVersion = 9;
+/** How a store is laid out. A store that does not name this number under `formatKey` is refused. */
+export const layoutVersion = 1;
 
 /**
  * Databases. `record`s are MessagePack, as are `digits`, which begin with a run of bytes (block-codec.ts); `raw` values are bytes, and so are
  * those of a `view`, which last until the next read (environment.ts).
  */
 export const databases = {
-  /** What is known of the whole: `format`, `written by` (rules-fingerprint.ts), `state`, `ranking`, `complete`, `rebuild` (rebuild.ts), `disowned`. */
+  /** What is known of the whole: `store` (`formatKey`), `written by` (rules-fingerprint.ts), `state`, `ranking`, `complete`, `rebuild` (rebuild.ts), `disowned`. */
   meta: "record",
   /** Height -> block. */
   blocks: "digits",
@@ -119,6 +119,14 @@ const longestKey = 1978;
 export const canBeKey = (key: Buffer): boolean => key.length > 0 && key.length <= longestKey;
 
 export const textKey = (value: string): Buffer => Buffer.from(value, "utf8");
+
+/** In `meta`, since the store was made: its layout, and its network. Stores from before layout 1 have `format` in its place. */
+export const formatKey = textKey("store");
+
+export interface Format {
+  layout: number;
+  nethash: string;
+}
 
 export const numberKey = (value: number): Buffer => {
   const key = Buffer.allocUnsafe(4);

@@ -32,7 +32,7 @@ export interface StoreWritesNeeds extends StoreNeeds {
   snapshotOf(view: StateView, bounds?: SnapshotBounds): ChainSnapshot;
 }
 
-export interface StoreWrites extends Pick<Store, "apply" | "applyAhead" | "written" | "revert" | "completeDigest" | "trimUndo" | "startOver"> {
+export interface StoreWrites extends Pick<Store, "apply" | "applyAhead" | "written" | "revert" | "trimUndo" | "startOver"> {
   /** Resolves when no commit is under way. */
   idle(): Promise<void>;
 }
@@ -129,7 +129,6 @@ export const createStoreWrites = (needs: StoreWritesNeeds): StoreWrites => {
     applyAhead: (blocks, chainHeight, appliedAt) => line.writeAhead(putOn(blocks, chainHeight, appliedAt)),
     written: line.written,
     revert: () => line.write(takeOut()),
-    completeDigest: () => line.write(writer.completeDigest()),
     trimUndo: (isStopped = () => false) => trimUndo(pending, undoBlocks, line.write, isStopped),
     startOver,
     idle: line.idle,

@@ -32,7 +32,7 @@ export const createStore = (options: StoreOptions, needs: StoreNeeds): Store => 
   const searches = createSearches(needs.searches);
   const views = createViews({ environment, rules, openTransaction: isWriter ? newest.open : () => openTransaction(environment), tipState });
   if (isWriter) views.show(views.ofLastCommit());
-  const { snapshotOf, ...reads } = createStoreReads({ environment, isWriter, history, views, marks, searches, parsed });
+  const { snapshotOf, ...reads } = createStoreReads({ isWriter, history, views, marks, searches, parsed });
   const { idle, ...writing } = createStoreWrites({ ...needs, undoBlocks: options.undoBlocks, history, isWriter, environment, newest, views, marks, parsed, snapshotOf });
 
   /** lmdb-js by itself reuses a read transaction until the event loop has turned, and would miss what another process commits meanwhile. */

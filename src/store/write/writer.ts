@@ -20,7 +20,7 @@ import { noteApplied, withApplied } from "../follow/orphans.js";
 import { writeDelegates, writeLocks, writeWallets } from "./accounts.js";
 import { writeBlockRecord, writeFees, writeTransactions } from "./chain.js";
 import { endRound } from "./round-end.js";
-import { digestBefore, putDigest, readDigest, removeDigest } from "./state-digest.js";
+import { digestBefore, putDigest, removeDigest } from "./state-digest.js";
 import type { Writing } from "./writing.js";
 
 /** When and how often another node applied or reverted a block: milliseconds since 1970. */
@@ -38,8 +38,6 @@ export interface Writer {
   revert(): KeptBlock | undefined;
   /** To be called when pending writes were discarded. */
   aborted(): void;
-  /** Computes the digest of the tip's state if none is kept: an earlier version has written the store. */
-  completeDigest(): Sliced<void>;
 }
 
 export interface WriterOptions {
@@ -80,7 +78,7 @@ export const createWriter = (pending: WriteBatch, rules: ChainRules, options: Wr
       // Blocks that will not be reverted share a journal, so that a count that several change is written once.
       const journal = createPlainJournal(pending);
       const rankedSets = sets.writer(journal);
-      const digest = createDigest(yield* digestBefore(pending));
+      const digest = createDigest(digestBefore(pending));
       for (const full of blocks) {
         const { height } = full.block;
         if (height <= settled) yield* writeBlock(full, writingOf(journal, rankedSets, digest), historyOf(journal));
@@ -104,10 +102,6 @@ export const createWriter = (pending: WriteBatch, rules: ChainRules, options: Wr
       return reverted;
     },
     aborted: forget,
-    completeDigest: function* () {
-      const tip = readState(pending)?.tip;
-      if (tip !== undefined && readDigest(pending, tip) === undefined) putDigest(pending, tip, yield* digestBefore(pending));
-    },
   };
 };
 
