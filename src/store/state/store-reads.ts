@@ -1,7 +1,6 @@
 import type { ChainSnapshot, SnapshotBounds } from "../../../types/chain-adapter.js";
 import { PorticoError } from "../../errors.js";
 import { createChangesView } from "../follow/changes-view.js";
-import type { ParsedBlocks } from "../follow/parsed-blocks.js";
 import { createOldest, historyMissing } from "../history/completeness.js";
 import { createPastLists, createPastSnapshot } from "../history/past-snapshot.js";
 import { createSearch, type Searches } from "../query/search.js";
@@ -19,7 +18,6 @@ export interface StoreReadsNeeds {
   views: Views;
   marks: ChainMarks;
   searches: Searches;
-  parsed: ParsedBlocks;
 }
 
 export interface StoreReads extends Pick<Store, "snapshot" | "snapshotAt" | "changesView" | "oldest"> {
@@ -38,7 +36,7 @@ const createServedView = ({ isWriter, views }: StoreReadsNeeds) => (): StateView
 
 /** The reading side of the store. */
 export const createStoreReads = (needs: StoreReadsNeeds): StoreReads => {
-  const { isWriter, history, views, marks, searches, parsed } = needs;
+  const { isWriter, history, views, marks, searches } = needs;
   const servedView = createServedView(needs);
   const pastLists = createPastLists();
 
@@ -75,7 +73,7 @@ export const createStoreReads = (needs: StoreReadsNeeds): StoreReads => {
     snapshotAt,
     changesView: () => {
       const view = isWriter && !marks.complete ? undefined : servedView();
-      return view && createChangesView(view, parsed, views.take(view));
+      return view && createChangesView(view, views.take(view));
     },
     oldest: () => {
       const view = history ? views.ofNow() : undefined;

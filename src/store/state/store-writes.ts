@@ -3,7 +3,6 @@ import { runSliced, type Sliced } from "../../async/time-slicing.js";
 import type { FullBlock } from "../../chain/blocks/block.js";
 import { systemClock } from "../../clock.js";
 import { putOrphan } from "../follow/orphans.js";
-import type { ParsedBlocks } from "../follow/parsed-blocks.js";
 import type { Environment } from "../lmdb/environment.js";
 import { readState } from "../records/records.js";
 import { createCommitQueue } from "../write/batch/commit-queue.js";
@@ -27,7 +26,6 @@ export interface StoreWritesNeeds extends StoreNeeds {
   newest: FreshReads;
   views: Views;
   marks: ChainMarks;
-  parsed: ParsedBlocks;
   /** A snapshot of a state that is not shown yet. */
   snapshotOf(view: StateView, bounds?: SnapshotBounds): ChainSnapshot;
 }
@@ -96,7 +94,7 @@ export const createStoreWrites = (needs: StoreWritesNeeds): StoreWrites => {
   const line = createLine(pending, writer, views, show);
 
   const putOn = (blocks: readonly FullBlock[], chainHeight = 0, appliedAt?: number): Sliced<void> =>
-    writer.apply(blocks, chainHeight - undoBlocks, needs.parsed.put, appliedAt);
+    writer.apply(blocks, chainHeight - undoBlocks, appliedAt);
 
   const revertedAt = (id: string): number => needs.timesOf?.("reverted", id)?.at ?? clock.now();
 

@@ -1,5 +1,4 @@
 import type { Tip } from "../../../types/chain.js";
-import { createParsedBlocks } from "../follow/parsed-blocks.js";
 import { noEntries } from "../layout/write-log.js";
 import { openEnvironment } from "../lmdb/environment.js";
 import { openTransaction } from "../lmdb/reading.js";
@@ -28,12 +27,11 @@ export const createStore = (options: StoreOptions, needs: StoreNeeds): Store => 
   const newest = createFreshReads(environment);
   const tipState = createTipCache(environment);
   const marks = createChainMarks(environment, { isWriter });
-  const parsed = createParsedBlocks();
   const searches = createSearches(needs.searches);
   const views = createViews({ environment, rules, openTransaction: isWriter ? newest.open : () => openTransaction(environment), tipState });
   if (isWriter) views.show(views.ofLastCommit());
-  const { snapshotOf, ...reads } = createStoreReads({ isWriter, history, views, marks, searches, parsed });
-  const { idle, ...writing } = createStoreWrites({ ...needs, undoBlocks: options.undoBlocks, history, isWriter, environment, newest, views, marks, parsed, snapshotOf });
+  const { snapshotOf, ...reads } = createStoreReads({ isWriter, history, views, marks, searches });
+  const { idle, ...writing } = createStoreWrites({ ...needs, undoBlocks: options.undoBlocks, history, isWriter, environment, newest, views, marks, snapshotOf });
 
   /** lmdb-js by itself reuses a read transaction until the event loop has turned, and would miss what another process commits meanwhile. */
   const readTip = (): Tip | undefined => {

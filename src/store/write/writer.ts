@@ -29,11 +29,11 @@ export type TimesOf = (kind: "applied" | "reverted", id: string) => { at: number
 /** Adds blocks to the pending writes, in steps, so that the process serves others meanwhile; and reverts them. */
 export interface Writer {
   /**
-   * Writes blocks on the tip, and calls `written` after each. Those up to the height `settled` get no undo record. `appliedAt` is the time
+   * Writes blocks on the tip. Those up to the height `settled` get no undo record. `appliedAt` is the time
    * (milliseconds since 1970) at which they are applied, if they are applied at the tip.
    * @throws PorticoError BLOCK_DOES_NOT_CHAIN, BLOCK_INVALID; the pending writes must then be discarded.
    */
-  apply(blocks: readonly FullBlock[], settled: number, written: (full: FullBlock) => void, appliedAt?: number): Sliced<void>;
+  apply(blocks: readonly FullBlock[], settled: number, appliedAt?: number): Sliced<void>;
   /** Reverts the tip and returns it. @throws PorticoError STORE_UNDO_EXHAUSTED */
   revert(): KeptBlock | undefined;
   /** To be called when pending writes were discarded. */
@@ -74,7 +74,7 @@ export const createWriter = (pending: WriteBatch, rules: ChainRules, options: Wr
   };
 
   return {
-    apply: function* (blocks, settled, written, appliedAt) {
+    apply: function* (blocks, settled, appliedAt) {
       // Blocks that will not be reverted share a journal, so that a count that several change is written once.
       const journal = createPlainJournal(pending);
       const rankedSets = sets.writer(journal);
@@ -92,7 +92,6 @@ export const createWriter = (pending: WriteBatch, rules: ChainRules, options: Wr
         // A block without an undo record replaces that of an older block all the same.
         if (height > options.undoBlocks) removeUndo(pending, height - options.undoBlocks);
         noteTimes(pending, full, { appliedAt, told: options.timesOf?.("applied", full.block.id), rules });
-        written(full);
       }
       yield* rankedSets.flush();
     },
