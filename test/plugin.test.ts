@@ -19,6 +19,7 @@ import { loadChain } from "./data/read.js";
 import { createMemoryAdapter } from "./memory-adapter/adapter.js";
 import { closeTemporaryStores, temporaryFolder } from "./store/temporary-store.js";
 import { eventually } from "./webhooks/stage.js";
+import { narrow } from "./fixtures/narrow.js";
 import { silentLogger } from "./silent.js";
 
 const chain = loadChain("core3-testnet-a");
@@ -180,19 +181,14 @@ describe("createApiPlugin", () => {
     }
   });
 
-  const asReader = async (dataDir: string): Promise<string> => {
+  it("refuses a search that would look at too many rows, in the form of each generation, in a reader too", async () => {
+    const dataDir = temporaryFolder();
     const node = create({ dataDir });
     await node.start();
-    await node.stop();
-    const reader = createApiPlugin({ reader: true, network: chain.network, dataDir, logger: silentLogger, options: { searchRows: 20 } });
+    const reader = createApiPlugin({ reader: true, network: chain.network, dataDir, logger: silentLogger });
     plugins.push(reader);
-    return listening(reader);
-  };
-
-  it("refuses a search that would look at too many rows, in the form of each generation, in a reader too", async () => {
-    for (const url of [await listening(create({ options: { searchRows: 20 } })), await asReader(temporaryFolder())]) {
-      await refusesWideSearches(url);
-    }
+    await reader.start();
+    for (const { chain: own } of [node, reader]) await refusesWideSearches(await listening(create({ chain: narrow(own, 20) })));
   });
 
   const refusesWideSearches = async (url: string): Promise<void> => {
@@ -489,7 +485,7 @@ describe("createApiPlugin", () => {
 
   it("uses the defaults for members of options that are undefined", () => {
     expect(readOptions({ rateLimit: { perMinute: undefined, exempt: [] }, webhooks: { timeout: undefined } as never } as never)).to.deep.include({
-      rateLimit: { perMinute: 300, workPerMinute: 15_000, exempt: [] },
+      rateLimit: { perMinute: 300, exempt: [] },
       webhooks: defaultOptions.webhooks,
     });
   });
@@ -543,7 +539,7 @@ describe("createApiPlugin", () => {
     }
     expect(refused({ reader: true, events: undefined, dataDir: undefined })).to.match(/needs `dataDir`/);
     expect(refused({ reader: true, events: undefined, network: undefined })).to.match(/needs `network`/);
-    expect(refused({ reader: true, events: undefined, options: { searchRows: 0 } })).to.match(/options\.searchRows must be a whole number from 1/);
+    expect(refused({ reader: true, events: undefined, options: { undoBlocks: 0 } })).to.match(/options\.undoBlocks must be a whole number from 1/);
     expect(refused({ options: { colour: "red" } })).to.match(/options\.colour is not an option/);
     expect(refused({ options: { amounts: "float" } })).to.match(/options\.amounts must be one of "number", "string"/);
     expect(refused({ options: { bodyLimit: 0 } })).to.match(/options\.bodyLimit must be a whole number from 1/);
@@ -560,7 +556,7 @@ describe("createApiPlugin", () => {
     expect(refused({ options: { webhooks: { tokens: ["12345678", "long-enough"] } } })).to.equal("accepted");
     expect(refused({ options: { webhooks: { schedule: Array(2) } } })).to.match(/options\.webhooks schedule must be a list of whole numbers/);
     expect(refused({ options: { trustedProxies: Array(1) } })).to.match(/options\.trustedProxies must be a list of strings/);
-    expect(refused({ options: { rateLimit: { perHour: 1 } } })).to.equal('options.rateLimit has no member "perHour"; its members are perMinute, workPerMinute, exempt');
+    expect(refused({ options: { rateLimit: { perHour: 1 } } })).to.equal('options.rateLimit has no member "perHour"; its members are perMinute, exempt');
     const origins = (...given: unknown[]): string => refused({ options: { cors: { origins: given } } });
     for (const wrong of ["*", "explorer.example", "https://explorer.example/", "https://Explorer.example", "https://explorer.example:443"]) {
       expect(origins("https://a.example", wrong)).to.equal(`options.cors origins must be "*" or a list of origins such as "https://explorer.example", not "${wrong}"`);

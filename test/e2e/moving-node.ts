@@ -2,6 +2,7 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { EventEmitter } from "eventemitter3";
 import { createApiPlugin } from "../../src/index.js";
+import type { ChainAdapter } from "../../types/chain-adapter.js";
 import type { BlockData } from "../../types/events.js";
 import type { Network } from "../../types/node-context.js";
 import type { PorticoOptions } from "../../types/options.js";
@@ -13,6 +14,7 @@ import { temporaryFolder } from "../store/temporary-store.js";
 export interface MovingNode {
   readonly dataDir: string;
   readonly port: number;
+  readonly chain: ChainAdapter;
   get(path: string, question?: Question): Promise<Answer>;
   post(path: string, body: object): Promise<Answer>;
   /** Resolves when they are written, which takes less if they come together. */
@@ -48,6 +50,7 @@ export const startMovingNode = async (network: Network, genesis: BlockData, opti
       events.emit("block.reverted", chain.pop());
       await plugin.settled();
     },
+    chain: plugin.chain,
     height: () => chain.length,
     stop: () => plugin.stop(),
   };
