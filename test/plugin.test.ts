@@ -8,10 +8,8 @@ import { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
 import Koa from "koa";
 import { createApiPlugin, defaultOptions, PorticoError, version } from "../src/index.js";
-import { createChainRules } from "../src/chain/rules.js";
 import { messageOf } from "../src/errors.js";
 import { readOptions } from "../src/options/options.js";
-import { createStore } from "../src/store/state/store.js";
 import type { ChainAdapter, ChainSnapshot } from "../types/chain-adapter.js";
 import type { BlockData, HostEvents } from "../types/events.js";
 import type { FollowedNode } from "../types/followed-node.js";
@@ -23,6 +21,7 @@ import { createNode, listenTo } from "./fixtures/node.js";
 import { createMemoryAdapter } from "./memory-adapter/adapter.js";
 import { temporaryFolder } from "./fixtures/folder.js";
 import { eventually } from "./webhooks/stage.js";
+import { narrow } from "./fixtures/narrow.js";
 import { silentLogger } from "./silent.js";
 
 const chain = loadChain("core3-testnet-a");
@@ -186,19 +185,14 @@ describe("createApiPlugin", () => {
     }
   });
 
-  const asReader = async (dataDir: string): Promise<string> => {
+  it("refuses a search that would look at too many rows, in the form of each generation, in a reader too", async () => {
+    const dataDir = temporaryFolder();
     const node = create({ dataDir });
     await node.start();
-    await node.stop();
-    const reader = createApiPlugin({ reader: true, network: chain.network, dataDir, logger: silentLogger, options: { searchRows: 20 } });
+    const reader = createApiPlugin({ reader: true, network: chain.network, dataDir, logger: silentLogger });
     atEndOfTest(() => reader.stop());
-    return listening(reader);
-  };
-
-  it("refuses a search that would look at too many rows, in the form of each generation, in a reader too", async () => {
-    for (const url of [await listening(create({ options: { searchRows: 20 } })), await asReader(temporaryFolder())]) {
-      await refusesWideSearches(url);
-    }
+    await reader.start();
+    for (const { chain: own } of [node, reader]) await refusesWideSearches(await listening(create({ chain: narrow(own, 20) })));
   });
 
   const refusesWideSearches = async (url: string): Promise<void> => {
@@ -400,36 +394,6 @@ describe("createApiPlugin", () => {
     expect(second.listening).to.equal(false);
   });
 
-  it("goes on with webhooks after a run without them, in which a block was reverted that nobody had been told of", async () => {
-    const dataDir = temporaryFolder();
-    const rules = createChainRules(chain.network);
-    const listener = {
-      witness: (): never => {
-        throw new Error("killed");
-      },
-      witnessed: () => undefined,
-    };
-    const store = createStore({ dataDir, undoBlocks: 100 }, { rules, listener });
-    await store.apply(chain.blocks.slice(0, 26).map(rules.parseBlock));
-    store.markComplete();
-    expect(await store.apply([rules.parseBlock(chain.blocks[26]!)]).catch(messageOf)).to.equal("killed");
-    await store.stop();
-
-    let blocks = chain.blocks.slice(0, 26);
-    const source = { read: (from: number, limit: number) => blocks.slice(from - 1, from - 1 + limit) };
-    const without = create({ dataDir, blocks: source, options: { webhooks: false } });
-    await without.start();
-    await without.settled();
-    expect(without.health().height).to.equal(26);
-    await without.stop();
-
-    blocks = chain.blocks.slice(0, 28);
-    const plugin = create({ dataDir, blocks: source });
-    await plugin.start();
-    await plugin.settled();
-    expect(plugin.health()).to.deep.include({ status: "ok", height: 28 });
-  });
-
   it("listens to more than one address, and closes every server", async () => {
     const plugin = create();
     const servers = [await plugin.listen(0), await plugin.listen(0)];
@@ -525,7 +489,7 @@ describe("createApiPlugin", () => {
 
   it("uses the defaults for members of options that are undefined", () => {
     expect(readOptions({ rateLimit: { perMinute: undefined, exempt: [] }, webhooks: { timeout: undefined } as never } as never)).to.deep.include({
-      rateLimit: { perMinute: 300, workPerMinute: 15_000, exempt: [] },
+      rateLimit: { perMinute: 300, exempt: [] },
       webhooks: defaultOptions.webhooks,
     });
   });
@@ -579,7 +543,7 @@ describe("createApiPlugin", () => {
     }
     expect(refused({ reader: true, events: undefined, dataDir: undefined })).to.match(/needs `dataDir`/);
     expect(refused({ reader: true, events: undefined, network: undefined })).to.match(/needs `network`/);
-    expect(refused({ reader: true, events: undefined, options: { searchRows: 0 } })).to.match(/options\.searchRows must be a whole number from 1/);
+    expect(refused({ reader: true, events: undefined, options: { undoBlocks: 0 } })).to.match(/options\.undoBlocks must be a whole number from 1/);
     expect(refused({ options: { colour: "red" } })).to.match(/options\.colour is not an option/);
     expect(refused({ options: { amounts: "float" } })).to.match(/options\.amounts must be one of "number", "string"/);
     expect(refused({ options: { bodyLimit: 0 } })).to.match(/options\.bodyLimit must be a whole number from 1/);
@@ -596,7 +560,7 @@ describe("createApiPlugin", () => {
     expect(refused({ options: { webhooks: { tokens: ["12345678", "long-enough"] } } })).to.equal("accepted");
     expect(refused({ options: { webhooks: { schedule: Array(2) } } })).to.match(/options\.webhooks schedule must be a list of whole numbers/);
     expect(refused({ options: { trustedProxies: Array(1) } })).to.match(/options\.trustedProxies must be a list of strings/);
-    expect(refused({ options: { rateLimit: { perHour: 1 } } })).to.equal('options.rateLimit has no member "perHour"; its members are perMinute, workPerMinute, exempt');
+    expect(refused({ options: { rateLimit: { perHour: 1 } } })).to.equal('options.rateLimit has no member "perHour"; its members are perMinute, exempt');
     const origins = (...given: unknown[]): string => refused({ options: { cors: { origins: given } } });
     for (const wrong of ["*", "explorer.example", "https://explorer.example/", "https://Explorer.example", "https://explorer.example:443"]) {
       expect(origins("https://a.example", wrong)).to.equal(`options.cors origins must be "*" or a list of origins such as "https://explorer.example", not "${wrong}"`);

@@ -25,8 +25,8 @@ export interface PorticoOptions {
   amounts?: "number" | "string";
   /** Largest request body, in bytes. */
   bodyLimit?: number;
-  /** Requests and milliseconds of work per minute and client address, and who is exempt (addresses or CIDR); false switches the limit off. */
-  rateLimit?: false | { perMinute?: number; workPerMinute?: number; exempt?: string[] };
+  /** Requests per minute and client address, and who is exempt (addresses or CIDR); false switches the limit off. */
+  rateLimit?: false | { perMinute?: number; exempt?: string[] };
   /** Proxies (addresses or CIDR) whose X-Forwarded-For is trusted. One that asks over a unix socket counts as 127.0.0.1. */
   trustedProxies?: string[];
   /** Origins allowed by CORS: "*" or a list; false switches CORS off. */
@@ -39,12 +39,8 @@ export interface PorticoOptions {
   hostTimeout?: number;
   /** Connections that may be open at a time to servers that `listen` made. */
   maxConnections?: number;
-  /** The same from one address, unless `rateLimit.exempt` or `trustedProxies` names it. */
-  maxConnectionsPerAddress?: number;
   /** Milliseconds that `stop()` waits for open requests; and then, but no longer than 2 s, for calls that the host's own chain has not answered. */
   stopTimeout?: number;
-  /** Rows of the store that one request may scan where no index has the answer; a request that needs more is refused with 400. */
-  searchRows?: number;
   /** Whether the states at earlier heights are kept and served. Default true. */
   history?: boolean;
   /** Most blocks that can be reverted: the number of undo records kept. If the host goes back further, the store is rebuilt from `blocks`. */
@@ -55,8 +51,6 @@ export interface PorticoOptions {
   followOrphans?: number;
   /** Milliseconds that the host's own events are kept, for readers that have not seen them. */
   followHostEvents?: number;
-  /** Bytes that they may take in the store: beyond that, the oldest are removed. */
-  followHostEventsSize?: number;
   /** Event streams and change streams that may be open at a time; one more is answered with 503. */
   maxStreams?: number;
   /** `GET {basePath}/console`: a page for those who run the node. */

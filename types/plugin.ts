@@ -84,13 +84,6 @@ export interface ApiPlugin {
   start(): Promise<void>;
   /** Resolves when everything that the host has emitted so far can be read, and the webhook deliveries for it are stored. */
   settled(): Promise<void>;
-  /**
-   * Gives a store that was made without history (option `history`) that of all its blocks, from those blocks, while it is served and grows;
-   * a store of some hundred bytes for each wallet is made beside it meanwhile. To be called when the plugin has started. Resolves with
-   * whether the whole history is there: at once if it already is, with false if it was ended by `signal` or `stop`.
-   * @throws PorticoError NOT_SUPPORTED for a chain of the host's own, in a reader, and where `history` is false
-   */
-  reindexHistory(during?: { signal?: AbortSignal | undefined; onProgress?: ((height: number, of: number) => void) | undefined }): Promise<boolean>;
   /** Refuses new requests, finishes open ones, closes the store. Rejects if that cannot be closed. */
   stop(): Promise<void>;
 }

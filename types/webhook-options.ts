@@ -28,8 +28,6 @@ export interface WebhookOptions {
   deliveredRetention?: number;
   /** How long dead deliveries are kept. */
   deadRetention?: number;
-  /** Payloads of each event kept for dry runs. */
-  recentEvents?: number;
   /** Deliveries of a webhook that may be unsettled at a time: while there are so many, its cursor waits. */
   window?: number;
   /** How many webhooks there may be: to create one more throws WEBHOOKS_FULL. */

@@ -90,15 +90,11 @@ export const writeUrl = ({ urlFile, host }: HostOptions, port: number): void => 
 };
 
 /**
- * The error for a foreign store. If it is of another network, the wrong folder was given. If it is of another layout, it was left by
- * another version, and only the store has to go, not the folder, which also holds the forged blocks.
+ * The error for a foreign store. If it is of another network, the wrong folder was given. If it is of another layout, only the store has to
+ * go, not the folder, which also holds the forged blocks.
  */
-const foreignStore = (error: PorticoError, dataDir: string): HostError => {
-  const layouts = /^.* (?:was|were) written in layout \d+; this version reads layout \d+/.exec(error.message)?.[0];
-  if (layouts === undefined) return new HostError(`${error.message}; choose another --data-dir.`, { cause: error });
-  const remedy = `move ${join(dataDir, "chain.mdb")} away and start again: the chain is reindexed from its blocks; webhooks must be created again`;
-  return new HostError(`${layouts}: ${remedy}.`, { cause: error });
-};
+const foreignStore = (error: PorticoError): HostError =>
+  new HostError(error.message.includes("move it away") ? `${error.message}.` : `${error.message}; choose another --data-dir.`, { cause: error });
 
 /** Turns an error of Portico or the system into a sentence for whoever typed the command. */
 export const explain = (error: unknown, options: HostOptions, imported: ChainFile | undefined): Error => {
@@ -109,7 +105,7 @@ export const explain = (error: unknown, options: HostOptions, imported: ChainFil
   if (refused !== undefined) return refused;
   if (!(error instanceof PorticoError)) return error instanceof Error ? error : new Error(String(error));
   if (error.code === "OPTION_INVALID") return new HostError(`The network ${network} cannot be served: ${error.message}.`, { cause: error });
-  if (error.code === "STORE_FOREIGN") return foreignStore(error, dataDir);
+  if (error.code === "STORE_FOREIGN") return foreignStore(error);
   if (error.code.startsWith("STORE_")) return new HostError(`The store in ${dataDir} cannot be used: ${error.message}.`, { cause: error });
   const height = Number(/\bblock (\d+)/.exec(error.message)?.[1] ?? 0);
   const where = imported === undefined || height < 1 || height > imported.height() ? "" : `${imported.where(height)}: `;
@@ -199,21 +195,6 @@ const createNode = async (options: HostOptions, crypto: ChainCrypto, blocks: Cha
   return { plugin, pool, events, node, chain, nats };
 };
 
-/** While the node serves. The log has a line for every hundredth of the way. */
-const reindexHistory = async (plugin: ApiPlugin, logger: Logger): Promise<void> => {
-  let told = 0;
-  const onProgress = (height: number, of: number): void => {
-    const share = Math.floor((height / of) * 100);
-    if (share > told) logger.info(`History is being made: height ${height} of ${of}, ${share} %.`);
-    told = share;
-  };
-  try {
-    if (await plugin.reindexHistory({ onProgress })) logger.info("The store has the whole history.");
-  } catch (error) {
-    logger.error(`History could not be made: ${messageOf(error)}.`);
-  }
-};
-
 /** Opens the port, in this process or in its workers. Resolves with the port when requests are served. */
 const openDoor = async (options: HostOptions, { plugin, network, pool, nats }: { plugin: ApiPlugin; network: Network; pool: Pool; nats: NatsMeasured }, { logger, clock }: HostNeeds, closing: Closing): Promise<number> => {
   if (options.workers === 1) {
@@ -264,7 +245,6 @@ export const startHost = async (options: HostOptions, needs: HostNeeds): Promise
     node.ports = nodeInfo(port).ports;
     const height = await unlessFailed(joinLogAndStore(plugin, { ...files, logger }));
     events.emit("state:started", true);
-    if (options.reindex === "history") void reindexHistory(plugin, logger);
 
     if (forging !== undefined) {
       await warnOfStrangers(forging.publicKeys, chain, logger);

@@ -35,7 +35,6 @@ export interface HostOptions {
   /** In base64. */
   lakeKey?: string;
   /** What of the store is made anew from its blocks: history that it lacks. */
-  reindex?: "history";
   forge: boolean;
   /** Milliseconds. */
   forgeInterval?: number;
@@ -175,7 +174,7 @@ const jobs = [
   ["verify", "a store is only read"],
   ["backup", "a data folder is only copied"],
 ] as const;
-const nodesOwn = ["follow", "import", "lake", "lake-blocks", "lake-snapshots", "lake-key", "nats", "dispatch", "reindex", "secrets", "forge-interval", "url-file"] as const;
+const nodesOwn = ["follow", "import", "lake", "lake-blocks", "lake-snapshots", "lake-key", "nats", "dispatch", "secrets", "forge-interval", "url-file"] as const;
 
 /** @throws UsageError */
 const refusePassedOver = (commandLine: GivenOptions): void => {
@@ -229,7 +228,6 @@ export const readHostOptions = (args: readonly string[], { environment = {}, isT
       trustedProxies: has("trusted-proxy") ? networksIn(reading, "trusted-proxy") : undefined,
       logClients: has("log-clients") ? (true as const) : undefined,
       verify: has("verify") ? (has("network") ? "network" : "any") : undefined,
-      reindex: has("reindex") ? oneOf("reindex", ["history"]) : undefined,
       import: text("import"),
       follow: urlIn(reading),
       nats: natsIn(reading),

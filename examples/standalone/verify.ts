@@ -25,7 +25,7 @@ export const verify = async ({ dataDir, network, verify: asked }: Pick<HostOptio
     if (refusal !== undefined) print(refusal);
     return sound && refusal === undefined ? 0 : 1;
   } catch (error) {
-    if (error instanceof PorticoError && error.code === "NOT_READY") throw new HostError(`${error.message}.`, { cause: error });
+    if (error instanceof PorticoError && (error.code === "NOT_READY" || error.code === "STORE_FOREIGN")) throw new HostError(`${error.message}.`, { cause: error });
     throw error;
   }
 };

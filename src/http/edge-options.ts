@@ -8,13 +8,14 @@ export interface EdgeOptions {
   amounts: "number" | "string";
   /** Largest request body, in bytes after decompression. */
   bodyLimit: number;
-  /** Requests per minute and client address, and who is exempt (addresses or CIDR). */
+  /** Requests per minute and client address, milliseconds of work that they may cause (default 15,000), and who is exempt (addresses or CIDR). */
   rateLimit: false | { perMinute: number; workPerMinute?: number; exempt: readonly string[] };
   /** Addresses or networks (CIDR) of proxies whose X-Forwarded-For is trusted. */
   trustedProxies: readonly string[];
   /** Connections that may be open at a time to servers of the edge's own, in all and from one address that is not exempt. */
   maxConnections: number;
-  maxConnectionsPerAddress: number;
+  /** Default: 256. */
+  maxConnectionsPerAddress?: number;
   /** Origins that may read replies in a browser. */
   cors: false | { origins: "*" | readonly string[] };
   /** Reply bodies of at least this many bytes are compressed. */

@@ -30,11 +30,11 @@ export const optionTable: { readonly [Name in keyof Options]: Readonly<OptionRow
   },
   bodyLimit: { default: 1_048_576, unit: "bytes", meaning: "Largest accepted request body.", check: wholeFrom(1) },
   rateLimit: {
-    default: { perMinute: 300, workPerMinute: 15_000, exempt: ["127.0.0.0/8", "::1"] },
-    unit: "requests; milliseconds; addresses or CIDR",
+    default: { perMinute: 300, exempt: ["127.0.0.0/8", "::1"] },
+    unit: "requests; addresses or CIDR",
     meaning:
-      "Requests per minute from one address, the work that they may cause (a request counts as one more for each 50 ms, `workPerMinute / perMinute`, for which it holds the process), and the addresses that are exempt; `false` switches the limit off.",
-    check: offOr({ perMinute: wholeFrom(1), workPerMinute: wholeFrom(1), exempt: networks }),
+      "Requests per minute from one address, the work that they may cause (15 s a minute: a request that holds the process for longer than its share counts as several), and the addresses that are exempt; `false` switches the limit off.",
+    check: offOr({ perMinute: wholeFrom(1), exempt: networks }),
   },
   trustedProxies: {
     default: [],
@@ -55,25 +55,13 @@ export const optionTable: { readonly [Name in keyof Options]: Readonly<OptionRow
     check: offOr({ threshold: wholeFrom(0) }),
   },
   cacheSize: { default: 67_108_864, unit: "bytes", meaning: "Memory for replies to repeated requests, kept until the tip moves; up to twice as much while those for the next tip are prepared.", check: wholeFrom(0) },
-  searchRows: {
-    default: 250_000,
-    unit: "rows",
-    meaning: "Rows of the store that one request may look at where no index has the answer. A request that needs more gets a 400.",
-    check: wholeFrom(1),
-  },
   hostTimeout: {
     default: 10_000,
     unit: "milliseconds",
     meaning: "How long the host's pool, peers and sync, and each answer of its own chain, may take while a request waits for it; after that the request is answered with 503.",
     check: waitFrom(1),
   },
-  maxConnections: { default: 5_000, unit: "connections", meaning: "Connections that may be open at a time to servers that `listen` made; further ones are closed.", check: wholeFrom(1) },
-  maxConnectionsPerAddress: {
-    default: 256,
-    unit: "connections",
-    meaning: "The same from one address, unless `rateLimit.exempt` or `trustedProxies` names it.",
-    check: wholeFrom(1),
-  },
+  maxConnections: { default: 5_000, unit: "connections", meaning: "Connections that may be open at a time to servers that `listen` made, and 256 from one address unless `rateLimit.exempt` or `trustedProxies` names it; further ones are closed.", check: wholeFrom(1) },
   stopTimeout: { default: 10_000, unit: "milliseconds", meaning: "How long `stop()` waits for open requests; and then, but no longer than 2 s, for calls that the host's own chain has not answered.", check: waitFrom(0) },
   history: {
     default: true,
@@ -89,13 +77,7 @@ export const optionTable: { readonly [Name in keyof Options]: Readonly<OptionRow
     meaning: "How long blocks taken off the chain are kept: a reader that has seen one and comes back within this time is told of its reversal.",
     check: wholeFrom(0),
   },
-  followHostEvents: { default: 7 * day, unit: "milliseconds", meaning: "How long the host's own events are kept, for readers that come back.", check: wholeFrom(0) },
-  followHostEventsSize: {
-    default: 2 ** 30,
-    unit: "bytes",
-    meaning: "How much of the store they may take: beyond that the oldest are removed. A reader that has not seen all that were removed is told so (410).",
-    check: wholeFrom(0),
-  },
+  followHostEvents: { default: 7 * day, unit: "milliseconds", meaning: "How long the host's own events are kept, up to 1 GiB of them, for readers that come back.", check: wholeFrom(0) },
   maxStreams: { default: 1_000, unit: "streams", meaning: "Event streams and change streams that may be open at a time; one more is answered with 503.", check: wholeFrom(0) },
   console: { default: false, unit: "true or false", meaning: "Whether `/console` is there: a page that shows the chain and the node, and manages webhooks with their token.", check: yesOrNo },
   metrics: {

@@ -24,6 +24,9 @@ interface FollowingNeeds extends Shared {
   hosts: Pick<HostChain, "changes" | "inTime"> | undefined;
 }
 
+/** Bytes of the store that the host's own events may take: beyond that the oldest are removed. */
+const hostEventsSize = 2 ** 30;
+
 /** Milliseconds between two looks for events that are older than they are kept. */
 const trimInterval = 60_000;
 
@@ -67,7 +70,7 @@ export const createFollowing = (context: NodeContext | ReaderContext, needs: Fol
   /** As many as there are: a host may emit more between two looks than are removed in one transaction. */
   const trim = async (log: HostLog): Promise<void> => {
     try {
-      while (opened === log && log.trim({ before: now() - options.followHostEvents, bytes: options.followHostEventsSize })) await nextTurn();
+      while (opened === log && log.trim({ before: now() - options.followHostEvents, bytes: hostEventsSize })) await nextTurn();
     } catch (error) {
       logger.warn(`old events of the host cannot be removed: ${messageOf(error)}`);
     }

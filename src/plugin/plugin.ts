@@ -11,7 +11,6 @@ import { createSharedAbort } from "../async/shared-abort.js";
 import { createChainRules } from "../chain/rules.js";
 import { fullClock } from "../clock.js";
 import { consoleRoutes } from "../console/routes.js";
-import { PorticoError } from "../errors.js";
 import { createEdge } from "../http/edge.js";
 import { createClientAddress } from "../http/pipeline/rate-limit.js";
 import { createLifecycle, type Lifecycle, type Phase } from "../lifecycle.js";
@@ -248,10 +247,6 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
     stop: () => {
       late.stopping.abort();
       return lifecycle.stop();
-    },
-    reindexHistory: async (during) => {
-      if (chain.reindexHistory === undefined) throw new PorticoError("NOT_SUPPORTED", "The chain is the host's own.");
-      return chain.reindexHistory(during);
     },
     settled: async () => {
       await chain.settled?.();

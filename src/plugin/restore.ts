@@ -7,7 +7,7 @@ import { messageOf, PorticoError } from "../errors.js";
 import { type LakeFiles, unpackSnapshot } from "../lake/index.js";
 import { makeFolder } from "../make-folder.js";
 import { defaultOptions } from "../options/options.js";
-import { schemaVersion } from "../store/layout/keys.js";
+import { layoutVersion } from "../store/layout/keys.js";
 import { storeFile } from "../store/lmdb/environment.js";
 import { adoptStore } from "../store/copy/store-copy.js";
 
@@ -30,8 +30,8 @@ export const restoreFromLake = async (files: LakeFiles, { dataDir, network, tran
   const end = beyondBlocks ? Infinity : (files.manifest.blocks.at(-1)?.to ?? 0);
   const snapshot = files.manifest.snapshots.findLast(({ height }) => height <= end);
   if (snapshot === undefined || existsSync(storeFile(dataDir))) return undefined;
-  if (snapshot.layout !== schemaVersion) {
-    logger.info(`${files.path}/${snapshot.file} has layout ${snapshot.layout}, not ${schemaVersion}: the blocks are read instead`);
+  if (snapshot.layout !== layoutVersion) {
+    logger.info(`${files.path}/${snapshot.file} has layout ${snapshot.layout}, not ${layoutVersion}: the blocks are read instead`);
     return undefined;
   }
   const folder = join(dataDir, "restore-draft");

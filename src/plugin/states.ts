@@ -159,10 +159,13 @@ const createOpening = (chain: ReadChain, bounds: SnapshotBounds, { silence, tell
   return { seen, unreadable, openInTime, openSnapshot, openAtOnce };
 };
 
+/** Rows of the store that one request may look at where no index has the answer: about a second of processor time. */
+export const searchRows = 250_000;
+
 /** The states of the chain from which requests are answered. */
 export const createStates = ({ chain: own, hosts, problems, replica, options, logger, ...given }: StatesNeeds) => {
   const chain: ReadChain = hosts?.inTime ?? own;
-  const bounds = { searchRows: options.searchRows };
+  const bounds = { searchRows };
   const silence = createSilence(hosts && problems.define({ begun: "the host's chain does not answer", ended: "the host's chain answers again" }), options.hostTimeout);
   const { openInTime, openAtOnce, ...opening } = createOpening(chain, bounds, { silence, tell: createTold({ logger, clock: given.clock }) });
 

@@ -66,10 +66,10 @@ export const createWebhooks = (context: NodeContext | ReaderContext, { options, 
   let own: WebhookEnvironment | undefined;
   let authorize: Authorize | undefined;
 
-  const opened = (store: WebhookStore, toldHeight?: number): void => {
+  const opened = (store: WebhookStore): void => {
     if (settings === undefined) return;
     const goesByBlocks = keepsChain || chain.changes !== undefined;
-    const needs = { store, follow: follow(), clock, logger, problems, keepsChain: goesByBlocks, toldHeight, nodeKey: nodeKeyIn(settings.dataDir, logger), onOutcome, dispatch: context.reader === true ? undefined : context.dispatch };
+    const needs = { store, follow: follow(), clock, logger, problems, keepsChain: goesByBlocks, nodeKey: nodeKeyIn(settings.dataDir, logger), onOutcome, dispatch: context.reader === true ? undefined : context.dispatch };
     engine = createWebhookEngine(settings, needs);
     if (settings.deliver) engine.takeOld(takeOldJournal(settings.dataDir, store.journalPosition(), { logger, writes }));
     engine.start();

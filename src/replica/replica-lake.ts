@@ -25,12 +25,12 @@ export interface ReplicaLakeNeeds {
   logger: Logger;
 }
 
-/** Logs a failure once, however often it recurs. A node without a lake is no fault; earlier versions answered 501 then. */
+/** Logs a failure once, however often it recurs. A node without a lake is no fault. */
 const createFailed = (logger: Logger) => {
   let told: string | undefined;
   return (error: unknown): void => {
     const message = messageOf(error);
-    const isMissing = (error instanceof PorticoError && error.code === "LAKE_FOREIGN" && message.includes("is not a lake")) || message.endsWith("status 501");
+    const isMissing = (error instanceof PorticoError && error.code === "LAKE_FOREIGN" && message.includes("is not a lake"));
     if (message === told) return;
     told = message;
     logger[isMissing ? "debug" : "warn"](`${message}: the blocks are read from the node instead`);

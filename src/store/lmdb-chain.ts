@@ -2,10 +2,8 @@ import type { ChainAdapter, ChainChanges } from "../../types/chain-adapter.js";
 import type { HostLog } from "../../types/host-log.js";
 import type { WebhookStore } from "../../types/webhook-store.js";
 import { closeAll } from "../async/close-all.js";
-import type { ChainRules } from "../chain/rules.js";
 import { createAging } from "../clock.js";
-import { messageOf, PorticoError } from "../errors.js";
-import { type ReindexNeeds, reindexHistory } from "./history/reindex.js";
+import { messageOf } from "../errors.js";
 import { createHostLog } from "./follow/host-log.js";
 import { trimOrphans } from "./follow/orphans.js";
 import { createWatchers } from "./follow/watchers.js";
@@ -21,8 +19,8 @@ import { createWebhookStore } from "./webhooks/webhook-store.js";
 
 /** Keeps rows of its own in the store. */
 export interface StoreCompanion {
-  /** The store is open, and nothing is written to it yet. `toldHeight`: of the last block that an earlier version told webhooks of, where that was not the last. */
-  opened(webhooks: WebhookStore, toldHeight?: number): void;
+  /** The store is open, and nothing is written to it yet. */
+  opened(webhooks: WebhookStore): void;
   /** No more blocks are written; the store is about to close. */
   closing(): Promise<void>;
 }
@@ -40,8 +38,6 @@ export interface LmdbChainNeeds extends Omit<FollowerNeeds, "store"> {
   timesOf?: TimesOf | undefined;
 }
 
-export type ReindexDuring = Pick<ReindexNeeds, "signal" | "onProgress">;
-
 /** The default ChainAdapter: the LMDB store, open and kept at the host's tip between `start` and `stop`. */
 export interface LmdbChain extends ChainAdapter {
   readonly changes: ChainChanges;
@@ -56,8 +52,6 @@ export interface LmdbChain extends ChainAdapter {
   rebuilding(): string | undefined;
   /** How the store stands to the host's chain, if it is not at its tip. */
   standing(): Standing | undefined;
-  /** See `ApiPlugin`. */
-  reindexHistory(during?: ReindexDuring): Promise<boolean>;
   /**
    * A copy of the store at a height below the tip, without webhooks, in a folder that is emptied before; writes go on meanwhile. Undefined
    * if the store cannot be taken back that far.
@@ -80,34 +74,6 @@ export interface LmdbChainOptions extends StoreOptions {
   /** Milliseconds that blocks taken off the chain are kept. Default: for ever. */
   followOrphans?: number;
 }
-
-/** Reindexing, at most once at a time. */
-const createReindexing = ({ dataDir, undoBlocks, history }: StoreOptions, rules: ChainRules) => {
-  let running: { ending: AbortController; done: Promise<boolean> } | undefined;
-
-  const begin = (store: Store, { signal, onProgress }: ReindexDuring): Promise<boolean> => {
-    const ending = new AbortController();
-    const signals = signal === undefined ? [ending.signal] : [ending.signal, signal];
-    const done = reindexHistory({ store, rules, dataDir, undoBlocks, signal: AbortSignal.any(signals), onProgress });
-    const own = { ending, done };
-    running = own;
-    return done.finally(() => {
-      if (running === own) running = undefined;
-    });
-  };
-
-  return {
-    run: async (store: Store | undefined, during: ReindexDuring): Promise<boolean> => {
-      if (history === false) throw new PorticoError("NOT_SUPPORTED", "The option `history` is false.");
-      if (store === undefined) throw new PorticoError("NOT_READY");
-      return running?.done ?? begin(store, during);
-    },
-    stop: async (): Promise<void> => {
-      running?.ending.abort();
-      await running?.done.catch(() => undefined);
-    },
-  };
-};
 
 /** Frees pages of the store now and then, and forgets blocks that were taken off the chain long ago. */
 const startFreeing = (store: Store, followOrphans: number, { clock, logger }: LmdbChainNeeds): NodeJS.Timeout => {
@@ -146,7 +112,6 @@ export const createLmdbChain = ({ followOrphans = Infinity, ...options }: LmdbCh
   /** Aborting ends the wait for another process to let go of the store. */
   let opening: AbortController | undefined;
   const scans = createScans();
-  const reindexing = createReindexing(options, needs.rules);
 
   const isReady = (): boolean => open?.follower.isReady() ?? false;
   return {
@@ -161,8 +126,7 @@ export const createLmdbChain = ({ followOrphans = Infinity, ...options }: LmdbCh
       const follower = createFollower({ ...needs, source: watched.source, store });
       open = { store, follower, freeing: startFreeing(store, followOrphans, needs) };
       await onLog?.(createHostLog(store.environment, { writes: true }));
-      companion?.opened(createWebhookStore(store.environment, { keepsChain: true }), store.toldHeight);
-      await store.completeDigest();
+      companion?.opened(createWebhookStore(store.environment, { keepsChain: true }));
       await store.trimUndo(() => open?.store !== store);
       await follower.start();
     },
@@ -173,13 +137,11 @@ export const createLmdbChain = ({ followOrphans = Infinity, ...options }: LmdbCh
       open = undefined;
       if (closing === undefined) return;
       clearInterval(closing.freeing);
-      await reindexing.stop();
       await scans.ended();
       // The store is closed whatever the host's emitter throws: another start would find it in use.
       await closeAll(closing.follower.stop, () => companion?.closing(), () => onLog?.(undefined), () => closing.store.stop());
     },
     supports: { history: options.history ?? true },
-    reindexHistory: (during = {}) => reindexing.run(open?.store, during),
     snapshotAt: (height, bounds) => (isReady() ? open?.store.snapshotAt(height, bounds) : undefined),
     changes: { view: () => (isReady() ? open?.store.changesView() : undefined), watch: watchers.add },
     snapshot: (bounds) => (isReady() ? open?.store.snapshot(bounds) : undefined),

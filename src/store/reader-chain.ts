@@ -1,10 +1,12 @@
 import { once } from "node:events";
 import { statSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
+import type { ChainSnapshot } from "../../types/chain-adapter.js";
 import type { HostLog } from "../../types/host-log.js";
 import type { Logger } from "../../types/node-context.js";
 import type { ChainRules } from "../chain/rules.js";
 import { closeAll } from "../async/close-all.js";
+import { createOpenCount } from "../async/open-count.js";
 import { messageOf, PorticoError } from "../errors.js";
 import type { Problems } from "../problems.js";
 import { createHostLog } from "./follow/host-log.js";
@@ -13,7 +15,6 @@ import { storeFile } from "./lmdb/environment.js";
 import { createWriteWatch, unwatched } from "./lmdb/write-watch.js";
 import type { LmdbChain, StoreCompanion } from "./lmdb-chain.js";
 import { rebuildText } from "./state/rebuild.js";
-import { createOpenSnapshots } from "./state/open-snapshots.js";
 import type { StoreNeeds } from "./state/store-contract.js";
 import { createStore, type Store } from "./state/store.js";
 import { createWebhookStore } from "./webhooks/webhook-store.js";
@@ -161,9 +162,19 @@ const createServing = ({ dataDir, history, lookInterval, rules, problems, compan
  */
 export const createReaderChain = ({ dataDir, history = true, lookInterval = 200, patience = 5_000 }: ReaderOptions, needs: ReaderNeeds): LmdbChain => {
   const told = createTold(needs.logger, patience);
-  const snapshots = createOpenSnapshots();
+  const reads = createOpenCount();
+  /** The store is not closed under a snapshot before it is released. */
+  const counted = (snapshot: ChainSnapshot): ChainSnapshot => {
+    reads.enter();
+    const release = snapshot.release?.bind(snapshot);
+    snapshot.release = () => {
+      release?.();
+      reads.leave();
+    };
+    return snapshot;
+  };
   const current: Current = { opened: undefined, serving: undefined, hostLog: undefined };
-  const serve = createServing({ ...needs, dataDir, history, lookInterval, current, told, noSnapshots: snapshots.none });
+  const serve = createServing({ ...needs, dataDir, history, lookInterval, current, told, noSnapshots: reads.none });
   /** Nobody tells this process of a block, nor of an event. */
   const polling = createPolling(() => `${current.serving?.completeTip()?.id ?? ""} ${current.hostLog?.last() ?? 0}`);
   let life: { started: Promise<void>; stop(): Promise<void> } | undefined;
@@ -192,15 +203,14 @@ export const createReaderChain = ({ dataDir, history = true, lookInterval = 200,
       if (life === ending) life = undefined;
     },
     supports: { history },
-    reindexHistory: () => Promise.reject(new PorticoError("NOT_SUPPORTED", "The process that writes the store gives it its history.")),
     snapshotAt: (height, bounds) => {
       const snapshot = current.serving?.snapshotAt(height, bounds);
-      return snapshot === undefined ? undefined : snapshots.counted(snapshot);
+      return snapshot === undefined ? undefined : counted(snapshot);
     },
     changes: { view: () => current.serving?.changesView(), watch: polling.add },
     snapshot: (bounds) => {
       const snapshot = current.serving?.snapshot(bounds);
-      return snapshot === undefined ? undefined : snapshots.counted(snapshot);
+      return snapshot === undefined ? undefined : counted(snapshot);
     },
     tipId: () => current.serving?.completeTip()?.id,
     height: () => current.serving?.tip()?.height ?? 0,

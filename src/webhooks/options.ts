@@ -44,7 +44,6 @@ export const webhookOptionTable: { readonly [Name in keyof WebhookOptions]-?: Re
   rotationOverlap: { default: day, unit: "milliseconds", meaning: "How long an old secret still signs after a rotation.", check: wholeFrom(0) },
   deliveredRetention: { default: 7 * day, unit: "milliseconds", meaning: "How long delivered, dropped and superseded deliveries are kept.", check: wholeFrom(0) },
   deadRetention: { default: 90 * day, unit: "milliseconds", meaning: "How long dead deliveries are kept.", check: wholeFrom(0) },
-  recentEvents: { default: 100, unit: "payloads", meaning: "How many of each event are kept for dry runs.", check: wholeFrom(0) },
   window: { default: 1_000, unit: "deliveries", meaning: "How many of a webhook may be unsettled at a time: while there are so many, its cursor waits.", check: wholeFrom(1) },
   maxWebhooks: {
     default: 1_000,

@@ -1,3 +1,4 @@
+import type { ChainAdapter } from "../../types/chain-adapter.js";
 import type { BlockData } from "../../types/events.js";
 import type { Network } from "../../types/node-context.js";
 import type { PorticoOptions } from "../../types/options.js";
@@ -8,6 +9,7 @@ import type { Answer } from "../http/ask.js";
 /** A node whose chain a test moves, block by block. */
 export interface MovingNode extends Pick<StartedNode, "port" | "get" | "stop"> {
   readonly dataDir: string;
+  readonly chain: ChainAdapter;
   post(path: string, body: object): Promise<Answer>;
   /** Resolves when they are written, which takes less if they come together. */
   apply(...blocks: BlockData[]): Promise<void>;
@@ -37,6 +39,7 @@ export const startMovingNode = async (network: Network, genesis: BlockData, opti
       events.emit("block.reverted", chain.pop());
       await plugin.settled();
     },
+    chain: plugin.chain,
     height: () => chain.length,
   };
 };

@@ -409,14 +409,11 @@ describe("the standalone host", () => {
       await (await start()).stop();
       const path = join(folder, "data", "chain.mdb");
       const root = open({ path, noSubdir: true, keyEncoding: "binary" });
-      const meta = root.openDB<{ schema: number }, Buffer>({ name: "meta", keyEncoding: "binary", encoding: "msgpack" });
-      const key = Buffer.from("format");
-      const format = meta.get(key);
-      if (format === undefined) throw new Error("the store does not say what layout it has");
-      meta.putSync(key, { ...format, schema: 1 });
+      const meta = root.openDB<unknown, Buffer>({ name: "meta", keyEncoding: "binary", encoding: "msgpack" });
+      meta.putSync(Buffer.from("store"), { layout: 2 });
       await root.close();
       expect(await refusal({})).to.match(
-        /chain\.mdb was written in layout 1; this version reads layout \d+: move \/.*\/data\/chain\.mdb away and start again: the chain is reindexed from its blocks; webhooks must be created again\.$/,
+        /chain\.mdb is no store of layout 1, the only one that this version reads: move it away and the chain is reindexed from the block source; webhooks must be created again\.$/,
       );
       rmSync(path);
       expect((await start()).height).to.equal(1);

@@ -2,6 +2,7 @@ import { closeSync, openSync, statSync, writeSync } from "node:fs";
 import { expect } from "chai";
 import { HostError } from "../../examples/standalone/program/host-error.js";
 import { verify } from "../../examples/standalone/verify.js";
+import { formatKey } from "../../src/store/layout/keys.js";
 import { newestMeta, openPageFile } from "../../src/store/lmdb/file/page-file.js";
 import { loadChain } from "../data/read.js";
 import { closeAll } from "../replica/machines.js";
@@ -46,6 +47,16 @@ describe("npm start -- --verify", function () {
     expect([status, lines[0]]).to.deep.equal([1, "height  0"]);
     expect(lines.join("\n")).to.include(`${path}: the list of databases: page ${root} is no page of a tree`);
     expect(lines.at(-1)).to.match(/is damaged\. Restore the folder from a backup, or /);
+  });
+
+  it("says in one sentence that a store has another layout, and what to do", async () => {
+    const { dataDir } = await makeStore();
+    const { store } = openTemporaryStore(chain.network, { dataDir });
+    store.environment.db.meta.removeSync(formatKey);
+    await closeStores();
+    const error = await told({ dataDir, network: "local", verify: "any" }).catch((one: unknown) => one);
+    expect(error).to.be.instanceOf(HostError);
+    expect((error as HostError).message).to.match(/^\S+chain\.mdb is no store of layout 1, the only one that this version reads: move it away .+ again\.$/);
   });
 
   it("exits with 1 for a sound store of another network than the one named, and says that the option is wrong, not the store", async () => {

@@ -111,7 +111,7 @@ describe("snapshots of a lake", function () {
 
   it("are of final blocks, with the digest of the state after them, and nothing of how they were made is left", async () => {
     const [snapshot] = manifestOf(dir)?.snapshots ?? [];
-    expect(snapshot).to.include({ height: 150, id: blocks[149]?.id, layout: 9, digest: digestAt(150), file: `snapshots/150-${blocks[149]?.id}.mdb.gz` });
+    expect(snapshot).to.include({ height: 150, id: blocks[149]?.id, layout: 1, digest: digestAt(150), file: `snapshots/150-${blocks[149]?.id}.mdb.gz` });
     await until("the removal of the draft", () => !existsSync(join(dataDir, "snapshot-draft")));
   });
 
@@ -201,7 +201,7 @@ describe("snapshots of a lake", function () {
       return lines;
     };
     try {
-      expect((await changed({ layout: 8 })).join()).to.include("has layout 8, not 9: the blocks are read instead");
+      expect((await changed({ layout: 8 })).join()).to.include("has layout 8, not 1: the blocks are read instead");
       expect((await changed({ digest: "0".repeat(64) })).join()).to.include("the snapshot of block 150 has the state");
       expect((await changed({ id: "1" })).join()).to.include("not of 150 (1)");
     } finally {

@@ -87,7 +87,6 @@ export const reviewed: readonly Reviewed[] = [
   // Rewards in the files of a fork's folder and of a chain, which are the operator's.
   { file: "examples/standalone/command-line/option-sources.ts", source: "^.*@", origin: "own" },
   { file: "examples/standalone/files/chain-source.ts", source: "^\\d+$", origin: "own" },
-  { file: "examples/standalone/host.ts", source: "^.* (?:was|were) written in layout \\d+; this version reads layout \\d+", origin: "own" },
   { file: "examples/standalone/host.ts", source: "\\bblock (\\d+)", origin: "own" },
   { file: "examples/standalone/options.ts", source: "^\\d+$", origin: "own" },
   { file: "examples/standalone/options.ts", source: "[/\\\\]+$", origin: "own" },

@@ -1,12 +1,12 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { changeChecksum, type Checksum, checksumKey, checksumsKey, hashOf, hasChecksum, keyHashOf, numbersOf, parseChecksumKey, rangeOf, readChecksum } from "../../src/store/layout/checksums.js";
+import { changeChecksum, type Checksum, checksumKey, hashOf, hasChecksum, keyHashOf, numbersOf, parseChecksumKey, rangeOf, readChecksum } from "../../src/store/layout/checksums.js";
 import type { DatabaseName } from "../../src/store/layout/keys.js";
 import type { StoreDatabase } from "../../src/store/lmdb/environment.js";
 import type { Store } from "../../src/store/state/store.js";
 import { loadChain } from "../data/read.js";
 import { count } from "../fixtures/long.js";
-import { closeTemporaryStores, openStoreAt, openTemporaryStore } from "./temporary-store.js";
+import { closeTemporaryStores, openStoreAt } from "./temporary-store.js";
 
 const name = "core3-custom-c";
 const chain = loadChain(name);
@@ -83,14 +83,5 @@ describe("the checksums of a store", function () {
       const exchanged = rows.map((row, at) => ({ key: row.key, value: at === 3 ? other.value : at === i ? value : row.value }));
       if (!other.value.equals(value)) expect(sumOf(exchanged)).to.not.equal(whole);
     }
-  });
-
-  it("are not kept in a store that was begun without them, as earlier versions did", async () => {
-    const { store, rules } = openTemporaryStore(chain.network);
-    store.environment.db.meta.removeSync(checksumsKey);
-    for (const block of chain.blocks.slice(0, 10)) await store.apply([rules.parseBlock(block)]);
-    await store.revert();
-    expect(checksumsOf(store).kept).to.deep.equal({});
-    expect(store.tip()?.height).to.equal(9);
   });
 });

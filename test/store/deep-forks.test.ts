@@ -6,7 +6,7 @@ import { systemClock } from "../../src/clock.js";
 import { createProblems } from "../../src/problems.js";
 import { createFollower, type Follower } from "../../src/store/sync/follower.js";
 import { retryPace } from "../../src/store/sync/retry.js";
-import type { StoreChange } from "../../src/store/state/change-log.js";
+import type { StoreChangesView } from "../../src/store/follow/changes-view.js";
 import type { Store } from "../../src/store/state/store.js";
 import type { BlockData, BlockSource } from "../../types/events.js";
 import { eventually } from "../webhooks/stage.js";
@@ -42,13 +42,8 @@ describe("a store whose host goes back further than undo records reach", functio
   let events: EventEmitter;
   let follower: Follower;
   let lines: string[];
-  let changes: string[];
   const note = (line: string): void => void lines.push(line);
   const logger = { debug: () => undefined, info: note, warn: note, error: note };
-  const listener = {
-    witness: ({ kind, full: { block } }: StoreChange): void => void changes.push(`${kind} ${block.height} ${block.id}`),
-    witnessed: () => undefined,
-  };
 
   /** Tries and problems as with the library's own pace, forty times as fast. */
   const pace = { first: retryPace.first / 40, last: retryPace.last / 40, patience: retryPace.patience / 40 };
@@ -63,12 +58,12 @@ describe("a store whose host goes back further than undo records reach", functio
   };
   /** Begins with a store of the old branch. */
   const start = async (source: BlockSource): Promise<void> => {
-    ({ store, rules } = await openStoreAt("core3-testnet-a", end, { dataDir, undoBlocks }, { listener }));
+    ({ store, rules } = await openStoreAt("core3-testnet-a", end, { dataDir, undoBlocks }));
     await begin(source);
   };
   /** Begins with the store as it was left. */
   const again = async (source: BlockSource | undefined): Promise<void> => {
-    ({ store, rules } = openTemporaryStore(chain.network, { dataDir, undoBlocks }, { listener }));
+    ({ store, rules } = openTemporaryStore(chain.network, { dataDir, undoBlocks }));
     await begin(source);
   };
   const stop = async (): Promise<void> => {
@@ -103,16 +98,31 @@ describe("a store whose host goes back further than undo records reach", functio
   };
   const reverted = (from: number): string[] => before.slice(fork, from).reverse().map(({ height, id }) => `reverted ${height} ${id}`);
   const applied = (blocks = after.slice(fork)): string[] => blocks.map(({ height, id }) => `applied ${height} ${id}`);
+  /** What a reader that saw the old tip finds: the reversals down to the chain, then the chain's blocks above. */
+  const changes = (): string[] => {
+    const view = store.changesView() as StoreChangesView;
+    const found: string[] = [];
+    let { height, id } = at(end);
+    while (view.idAt(height) !== id) {
+      const orphan = view.orphan(id);
+      if (orphan === undefined) throw new Error(`block ${height} is not kept`);
+      found.push(`reverted ${height} ${id}`);
+      [height, id] = [height - 1, String(orphan.block.previousBlock)];
+    }
+    const beyond = view.blocks(height + 1, end).map(({ block }) => `applied ${block.height} ${block.id}`);
+    view.release();
+    return [...found, ...beyond];
+  };
 
   beforeEach(() => {
-    [dataDir, lines, changes] = [temporaryFolder(), [], []];
+    [dataDir, lines] = [temporaryFolder(), []];
   });
   afterEach(async () => {
     await follower.stop();
     await closeTemporaryStores();
   });
 
-  it("is rebuilt from the source when the host reverts the blocks and applies others; its listener is told of each change once", async () => {
+  it("is rebuilt from the source when the host reverts the blocks and applies others; a reader that saw the old tip finds each change", async () => {
     const source = sourceOf(before);
     await start(source);
     source.blocks = after;
@@ -122,7 +132,7 @@ describe("a store whose host goes back further than undo records reach", functio
     await untilTip(newTip.id);
     await follower.settled();
     await requireRebuilt();
-    expect(changes).to.deep.equal([...reverted(end), ...applied()]);
+    expect(changes()).to.deep.equal([...reverted(end), ...applied()]);
     expect(rebuildLines()).to.have.length(2);
     expect(rebuildLines()[0]).to.match(/^the host's chain leaves the store's after block 28, further back than can be reverted \(`undoBlocks`\): the store is rebuilt/);
     expect(rebuildLines()[1]).to.equal("the store is rebuilt, up to block 31");
@@ -138,13 +148,13 @@ describe("a store whose host goes back further than undo records reach", functio
     await requireRebuilt();
     // In place: the room of the old chain is used again.
     expect(statSync(store.environment.path).size - size).to.be.below(sizeOfNew / 2);
-    expect(changes).to.deep.equal([...reverted(end), ...applied()]);
+    expect(changes()).to.deep.equal([...reverted(end), ...applied()]);
   });
 
   it("is rebuilt from the source after a restart, and not served before", async () => {
     await start(sourceOf(before));
     await stop();
-    ({ store, rules } = openTemporaryStore(chain.network, { dataDir, undoBlocks }, { listener }));
+    ({ store, rules } = openTemporaryStore(chain.network, { dataDir, undoBlocks }));
     expect(store.isComplete()).to.equal(true);
     const source = sourceOf(after);
     follower = create(source);
@@ -152,7 +162,7 @@ describe("a store whose host goes back further than undo records reach", functio
     expect(follower.isReady()).to.equal(false);
     await follower.settled();
     await requireRebuilt();
-    expect(changes).to.deep.equal([...reverted(end), ...applied()]);
+    expect(changes()).to.deep.equal([...reverted(end), ...applied()]);
   });
 
   it("is rebuilt up to where the host has gone back to, if no other block has come yet", async () => {
@@ -162,7 +172,7 @@ describe("a store whose host goes back further than undo records reach", functio
     revertFrom(end);
     await untilTip(at(fork).id);
     await follower.settled();
-    expect(changes).to.deep.equal(reverted(end));
+    expect(changes()).to.deep.equal(reverted(end));
     expect(follower.problem()).to.equal(undefined);
   });
 
@@ -206,7 +216,7 @@ describe("a store whose host goes back further than undo records reach", functio
     await restart(sourceOf(after));
     await untilTip(newTip.id);
     await requireRebuilt();
-    expect(changes).to.deep.equal([...reverted(end), ...applied()]);
+    expect(changes()).to.deep.equal([...reverted(end), ...applied()]);
   });
 
   it("is no longer failing without a source when the host is back on the store's chain", async () => {
@@ -255,7 +265,7 @@ describe("a store whose host goes back further than undo records reach", functio
     await untilTip(newTip.id);
     await follower.settled();
     await requireRebuilt();
-    expect(changes).to.deep.equal([...reverted(end), ...applied()]);
+    expect(changes()).to.deep.equal([...reverted(end), ...applied()]);
   });
 
   it("is complete where the source ends, if that has become shorter since the rebuild began, and goes on when it grows", async () => {
@@ -288,7 +298,7 @@ describe("a store whose host goes back further than undo records reach", functio
       await again(sourceOf(after));
       await follower.settled();
       await requireRebuilt();
-      expect(changes).to.deep.equal([...reverted(end), ...applied()]);
+      expect(changes()).to.deep.equal([...reverted(end), ...applied()]);
     });
   }
 
@@ -304,7 +314,7 @@ describe("a store whose host goes back further than undo records reach", functio
       await again(sourceOf(after));
       await follower.settled();
       await requireRebuilt();
-      expect(changes).to.deep.equal([...reverted(end), ...applied()]);
+      expect(changes()).to.deep.equal([...reverted(end), ...applied()]);
     });
   }
 
@@ -320,14 +330,8 @@ describe("a store whose host goes back further than undo records reach", functio
     };
     await untilTip(further.at(-1)!.id);
     await follower.settled();
-    expect(changes.slice(0, end - fork)).to.deep.equal(reverted(end));
-    const known = new Map(before.slice(0, fork).map(({ height, id }) => [height, id]));
-    for (const change of changes.slice(end - fork)) {
-      const [kind, height, id] = change.split(" ") as [string, string, string];
-      if (kind === "applied") known.set(Number(height), id);
-      else known.delete(Number(height));
-    }
-    expect([...known.values()]).to.deep.equal(further.map(({ id }) => id));
+    const left = [...before.slice(15)].reverse().map(({ height, id }) => `reverted ${height} ${id}`);
+    expect(changes()).to.deep.equal([...left, ...applied(further.slice(15))]);
   });
 });
 

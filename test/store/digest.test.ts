@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import { atOnce } from "../../src/async/time-slicing.js";
 import { createDigest, digestOf } from "../../src/chain/digest.js";
-import { numberKey, textKey } from "../../src/store/layout/keys.js";
 import { createReading } from "../../src/store/lmdb/reading.js";
 import { transact } from "../../src/store/lmdb/transact.js";
 import type { Store } from "../../src/store/state/store.js";
@@ -11,7 +10,7 @@ import type { Network } from "../../types/node-context.js";
 import { loadChain, loadCore2Chain } from "../data/read.js";
 import { count } from "../fixtures/long.js";
 import { createMemoryAdapter } from "../memory-adapter/adapter.js";
-import { closeStores, closeTemporaryStores, openStoreAt, openTemporaryStore } from "./temporary-store.js";
+import { closeTemporaryStores, openStoreAt, openTemporaryStore } from "./temporary-store.js";
 
 const testnet = "core3-testnet-a";
 const custom = "core3-custom-c";
@@ -83,22 +82,6 @@ describe("the digest of a state", function () {
     expect(kept()).to.deep.equal([18]);
     await store.apply(blocks.slice(18, 26).map(rules.parseBlock), 26);
     expect(kept()).to.deep.equal([21, 22, 23, 24, 25, 26]);
-  });
-
-  it("that an earlier version's store lacks, or that names another block, is computed again", async () => {
-    const { network, blocks } = loadChain(custom);
-    const { store, rules, dataDir } = await openStoreAt(custom, 60);
-    const before = digestIn(store);
-    const [db, key] = [store.environment.db.digests, numberKey(60)];
-    transact(store.environment, () => db.putSync(key, Buffer.concat([Buffer.alloc(32, 1), textKey("another block")])));
-    await closeStores();
-
-    const again = openTemporaryStore(network, { dataDir });
-    expect(digestIn(again.store)).to.equal(undefined);
-    await again.store.completeDigest();
-    expect(digestIn(again.store)).to.equal(before);
-    await again.store.apply(blocks.slice(60, 61).map(rules.parseBlock));
-    expect(digestIn(again.store)).to.equal(digestsByHeight(network, blocks.slice(0, 61), [61]).get(61));
   });
 
   it("is that of nothing, for a state of nothing, and does not depend on the order of its parts", () => {

@@ -215,20 +215,6 @@ describe("the follower", () => {
     expect(tip()).to.equal(at(end).id);
   });
 
-  for (const count of [11, 12, 40]) {
-    it(`loses none of ${count} blocks emitted in a burst when the listener fails`, async () => {
-      let witnessed = 0;
-      const witness = (): void => {
-        if (++witnessed === 3) throw new Error("looked away");
-      };
-      await followFrom(40, undefined, true, { listener: { witness, witnessed: () => undefined } });
-      for (let height = 41; height <= 40 + count; height++) events.emit("block.applied", at(height));
-      await follower.settled();
-      expect(witnessed).to.be.above(3);
-      expect(tip()).to.equal(at(40 + count).id);
-    });
-  }
-
   it("keeps the valid blocks of a burst, and goes on after invalid payloads", async () => {
     await followFrom(20);
     const broken = { ...at(30), totalFee: "none" };

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { createChainRules } from "../../src/chain/rules.js";
 import { storeFile } from "../../src/store/lmdb/environment.js";
-import { textKey } from "../../src/store/layout/keys.js";
+import { formatKey } from "../../src/store/layout/keys.js";
 import { createReaderChain } from "../../src/store/reader-chain.js";
 import { createStore, type Store, type StoreOptions } from "../../src/store/state/store.js";
 import type { LmdbChain } from "../../src/store/lmdb-chain.js";
@@ -103,12 +103,12 @@ describe("a store written by another process", () => {
   });
 
   it("is refused when it has another layout, belongs to another network or is damaged", async () => {
-    await write(2, { change: ({ environment: { db } }) => db.meta.putSync(textKey("format"), { schema: 99, nethash: chain.network.network.nethash }) });
+    await write(2, { change: ({ environment: { db } }) => db.meta.putSync(formatKey, { layout: 99, nethash: chain.network.network.nethash }) });
     const layout = await read().start().catch((error: unknown) => error);
     expect(codeOf(layout)).to.equal("STORE_FOREIGN");
-    expect((layout as Error).message).to.include("layout 99");
+    expect((layout as Error).message).to.include("is no store of layout 1");
     rmSync(storeFile(dataDir));
-    await write(2, { change: ({ environment: { db } }) => db.meta.putSync(textKey("format"), { ...(db.meta.get(textKey("format")) as object), nethash: "aa" }) });
+    await write(2, { change: ({ environment: { db } }) => db.meta.putSync(formatKey, { ...(db.meta.get(formatKey) as object), nethash: "aa" }) });
     expect(codeOf(await read().start().catch((error: unknown) => error))).to.equal("STORE_FOREIGN");
     writeFileSync(storeFile(dataDir), "no store at all".repeat(1_000));
     expect(codeOf(await read().start().catch((error: unknown) => error))).to.equal("STORE_DAMAGED");
@@ -132,9 +132,9 @@ describe("a store written by another process", () => {
     await eventually(() => reader.tipId());
     expect([reader.height(), reader.problem()]).to.deep.equal([7, undefined]);
 
-    await write(3, { folder: elsewhere, change: ({ environment: { db } }) => db.meta.putSync(textKey("format"), { schema: 99, nethash: "aa" }) });
+    await write(3, { folder: elsewhere, change: ({ environment: { db } }) => db.meta.putSync(formatKey, { layout: 99, nethash: "aa" }) });
     renameSync(storeFile(elsewhere), storeFile(dataDir));
-    expect(await eventually(() => (reader.problem()?.includes("layout 99") === true ? reader.problem() : undefined))).to.include("move it away and the chain is reindexed");
+    expect(await eventually(() => (reader.problem()?.includes("is no store of layout 1") === true ? reader.problem() : undefined))).to.include("move it away and the chain is reindexed");
     expect(reader.snapshot()).to.equal(undefined);
     expect(lines).to.have.length(3);
   });

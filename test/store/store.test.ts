@@ -4,15 +4,21 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, w
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "chai";
-import { open } from "lmdb";
+import { EventEmitter } from "eventemitter3";
+import { open, type RootDatabase } from "lmdb";
+import { createChainRules } from "../../src/chain/rules.js";
 import { PorticoError } from "../../src/errors.js";
-import type { StoreChange } from "../../src/store/state/change-log.js";
-import { openEnvironment } from "../../src/store/lmdb/environment.js";
+import { createApiPlugin, verifyStore } from "../../src/index.js";
+import { copyChainAt } from "../../src/store/copy/copy-chain.js";
+import { formatKey, textKey } from "../../src/store/layout/keys.js";
+import { openEnvironment, type StoreDatabases } from "../../src/store/lmdb/environment.js";
+import { createReaderChain } from "../../src/store/reader-chain.js";
 import type { Prewarm } from "../../src/store/state/store.js";
 import { openWebhookStore } from "../../src/store/webhooks/webhook-store.js";
 import type { BlockData, TransactionData } from "../../types/events.js";
 import { loadChain } from "../data/read.js";
 import { closeStores, closeTemporaryStores, contentsOf, openStoreAt, openTemporaryStore, temporaryFolder } from "./temporary-store.js";
+import { silentLogger } from "../silent.js";
 import { programOf } from "../fixtures/programs.js";
 import { storeBlocks } from "../fixtures/stored-blocks.js";
 
@@ -28,6 +34,16 @@ const codeOf = async (work: () => unknown): Promise<string> => {
     throw error;
   }
   return "no error";
+};
+
+const errorOf = async (work: () => unknown): Promise<PorticoError> => {
+  try {
+    await work();
+  } catch (error) {
+    if (error instanceof PorticoError) return error;
+    throw error;
+  }
+  throw new Error("no error");
 };
 
 const messageOf = (work: Promise<unknown>): Promise<string> =>
@@ -69,47 +85,6 @@ describe("the LMDB store", () => {
     const [next, , gap] = chain.blocks.slice(60, 63).map(rules.parseBlock);
     expect(await codeOf(() => store.apply([next!, gap!]))).to.equal("BLOCK_DOES_NOT_CHAIN");
     expect(contentsOf(store)).to.deep.equal(before);
-  });
-
-  it("reports every change in order once it is complete, and reports later what it could not before", async () => {
-    const told: string[] = [];
-    let failing = false;
-    const witness = ({ kind, full: { block, transactions } }: StoreChange): void => {
-      if (failing) throw new Error("out of disk");
-      told.push(`${kind} ${block.height} ${block.id} ${transactions.length}`);
-    };
-    const nameOf = (kind: string, height: number): string => {
-      const { id, numberOfTransactions } = chain.blocks[height - 1]!;
-      return `${kind} ${height} ${id} ${numberOfTransactions}`;
-    };
-    const { store, rules, dataDir } = await openStoreAt(name, 58, {}, { listener: { witness, witnessed: () => undefined } });
-    const apply = (height: number): Promise<void> => store.apply([rules.parseBlock(chain.blocks[height - 1]!)]);
-    await store.apply(chain.blocks.slice(58, 60).map(rules.parseBlock));
-    expect(told).to.deep.equal([]);
-    store.markComplete();
-    await apply(61);
-    await store.revert();
-    await apply(61);
-    const inOrder = [nameOf("applied", 61), nameOf("reverted", 61), nameOf("applied", 61)];
-    expect(told).to.deep.equal(inOrder);
-    expect(await messageOf(store.apply([62, 64].map((height) => rules.parseBlock(chain.blocks[height - 1]!))))).to.include("does not follow the tip");
-    expect(told, "what is not committed is not told of").to.deep.equal(inOrder);
-
-    failing = true;
-    expect(await messageOf(store.revert())).to.equal("out of disk");
-    expect(store.tip()?.height, "the change itself is committed").to.equal(60);
-    expect(await messageOf(apply(61)), "nothing more is written before it is told of").to.equal("out of disk");
-    expect(store.tip()?.height).to.equal(60);
-    await store.stop();
-
-    failing = false;
-    const again = openTemporaryStore(chain.network, { dataDir }, { listener: { witness, witnessed: () => undefined } });
-    await again.store.tell();
-    expect(told).to.deep.equal([...inOrder, nameOf("reverted", 61)]);
-    await again.store.apply(chain.blocks.slice(60, 62).map(rules.parseBlock));
-    expect(told.slice(4)).to.deep.equal([nameOf("applied", 61), nameOf("applied", 62)]);
-    await again.store.tell();
-    expect(told).to.have.length(6);
   });
 
   it("answers from the old state until a write is committed, and takes one write at a time", async () => {
@@ -479,19 +454,54 @@ describe("the LMDB store", () => {
     expect(contentsOf(openTemporaryStore(chain.network, { dataDir }).store)).to.deep.equal(before);
   });
 
-  for (const [which, schema] of [["an older", 1], ["a newer", 1_000]] as const) {
-    it(`refuses the store of ${which} layout, which may lack a database, and leaves it unchanged`, async () => {
-      const { store, dataDir } = await openStoreAt(name, 10);
-      const { nethash } = chain.network.network;
-      const { db } = store.environment;
-      db.meta.putSync(Buffer.from("format"), { schema, nethash });
-      db.undo.dropSync();
-      await store.stop();
+  /** LMDB files that are no stores of this layout: the name of their form, and what makes one. */
+  const otherFiles: readonly [form: string, make: (dataDir: string) => Promise<void>][] = [
+    ["a later layout", (dataDir) => changed(dataDir, ({ meta, undo }) => (meta.putSync(formatKey, { layout: 1_000, nethash }), undo.dropSync()))],
+    ["a layout before the first", (dataDir) => changed(dataDir, ({ meta }) => (meta.removeSync(formatKey), meta.putSync(textKey("format"), { schema: 1, nethash })))],
+    ["a layout that nothing names", (dataDir) => changed(dataDir, ({ meta }) => void meta.removeSync(formatKey))],
+    ["another encoding of keys", (dataDir) => written(dataDir, (root) => void root.openDB({ name: "meta" }).putSync("format", { schema: 1, nethash, state: [1, 2] }))],
+    ["values that are texts", (dataDir) => written(dataDir, (root) => void root.openDB({ name: "meta", encoding: "string" }).putSync("state", "one"))],
+    ["another program", (dataDir) => written(dataDir, (root) => void root.openDB({ name: "things" }).putSync("a", 1))],
+    ["a program without databases", (dataDir) => written(dataDir, (root) => void root.putSync("a", 1))],
+    ["nobody yet, without an entry", (dataDir) => written(dataDir, () => undefined)],
+  ];
+  const { nethash } = chain.network.network;
+  const changed = async (dataDir: string, change: (db: StoreDatabases) => unknown): Promise<void> => {
+    const { store } = await openStoreAt(name, 10, { dataDir });
+    change(store.environment.db);
+    await closeStores();
+  };
+  const written = async (dataDir: string, write: (root: RootDatabase) => void): Promise<void> => {
+    const root = open({ path: join(dataDir, "chain.mdb"), noSubdir: true, maxDbs: 4 });
+    root.transactionSync(() => write(root));
+    await root.close();
+  };
+
+  for (const [form, make] of otherFiles) {
+    it(`refuses an LMDB file of ${form} in one sentence, whoever opens it, and leaves it unchanged`, async () => {
+      const dataDir = temporaryFolder();
+      await make(dataDir);
       const path = join(dataDir, "chain.mdb");
       const before = readFileSync(path);
-      for (const access of ["write", "webhooks", "read"] as const) {
-        expect(await codeOf(() => openEnvironment(dataDir, nethash, { access }))).to.equal("STORE_FOREIGN");
-        expect(readFileSync(path).equals(before), access).to.equal(true);
+      const logger = silentLogger;
+      const ways: Record<string, () => unknown> = {
+        write: () => openEnvironment(dataDir, nethash),
+        webhooks: () => openEnvironment(dataDir, nethash, { access: "webhooks" }),
+        read: () => openEnvironment(dataDir, nethash, { access: "read" }),
+        node: () => createApiPlugin({ network: chain.network, events: new EventEmitter(), dataDir, logger }).start(),
+        reader: () => createReaderChain({ dataDir }, { rules: createChainRules(chain.network), logger }).start(),
+        // What is no database may as well be damage: that is told with all else that is wrong.
+        ...(form === "a program without databases" ? {} : { verify: () => verifyStore({ dataDir }) }),
+        copy: () => copyChainAt({ dataDir, folder: join(dataDir, "copy"), height: 5, undoBlocks: 1 }, createChainRules(chain.network)),
+      };
+      for (const [way, begin] of Object.entries(ways)) {
+        const error = await errorOf(begin);
+        expect({ way, code: error.code, message: error.message }).to.deep.equal({
+          way,
+          code: "STORE_FOREIGN",
+          message: `${path} is no store of layout 1, the only one that this version reads: move it away and the chain is reindexed from the block source; webhooks must be created again`,
+        });
+        expect(readFileSync(path).equals(before), way).to.equal(true);
       }
     });
   }

@@ -130,7 +130,7 @@ describe("verifyStore", function () {
     }
   });
 
-  it("finds what was changed of blocks beyond the chain, and of what is noted of those on it, and takes rows of earlier versions as they are", async () => {
+  it("finds what was changed of blocks beyond the chain, and of what is noted of those on it", async () => {
     const { store, rules, dataDir } = await openStoreAt(name, 10);
     for (const block of chain.blocks.slice(10, 20).map(rules.parseBlock)) await store.apply([block], block.block.height, 1_000 + block.block.height);
     for (let reverted = 0; reverted < 2; reverted++) await store.revert();
@@ -155,13 +155,12 @@ describe("verifyStore", function () {
       [orphan, changed(orphan, 4, 9)],
       [applied, changed(applied, 1, 7)],
       [applied, changed(applied, 2, 3)],
+      [applied, rowOf(applied).slice(0, 3)],
       [time, false],
     ] as const) {
       expect(await faultsWith(key, value)).to.deep.equal([`database "orphans", key ${key.toString("hex")}: it is not what was written`]);
     }
     expect(await faultsWith(time, undefined)).to.deep.equal(['database "orphans": the list of times is not that of its blocks (1 differ)']);
-    expect(await faultsWith(orphan, rowOf(orphan).slice(0, 5))).to.deep.equal([]);
-    expect(await faultsWith(applied, rowOf(applied).slice(0, 3))).to.deep.equal([]);
   });
 
   for (const what of ["balance", "vote", "rank"] as const) {

@@ -42,7 +42,6 @@ export const optionRows = [
   { name: "lake-blocks", value: "N", default: "10000", text: "blocks in a file of the lake; a folder keeps what it began with" },
   { name: "lake-snapshots", value: "N", default: "100000", text: "blocks between two snapshots of the store in the lake, from which another node starts without indexing; 0: none" },
   { name: "lake-key", value: "KEY", text: "key that must have signed the lake that is imported (base64), and is remembered; without it, the key of the first lake seen is" },
-  { name: "reindex", value: "history", text: "give a store that was made without history that of all its blocks, while it serves" },
   { name: "no-forge", text: "do not forge: the tip stays where the chain ends" },
   { name: "forge-interval", value: "MS", text: "milliseconds between blocks, instead of the network's block time; the chain's clock runs ahead" },
   { name: "workers", value: "N", default: "1", text: "processes that serve requests; if more than one, a separate process forges, writes the store and delivers webhooks" },
@@ -73,7 +72,6 @@ export const conflicts: readonly (readonly [one: Name, other: Name, why: string]
   ["follow", "forge-interval", "a replica forges no blocks"],
   ["follow", "dispatch", "a replica has no webhooks"],
   ["follow", "workers", "start several replicas, each with a data folder of its own, behind a balancer"],
-  ["follow", "reindex", "a replica that lacks history begins again with an empty data folder"],
 ];
 
 /** The same rows, all of one type. */

@@ -7,7 +7,7 @@ import type { EdgeOptions } from "../edge-options.js";
 export type ConnectionBounds = Pick<EdgeOptions, "maxConnections" | "maxConnectionsPerAddress" | "rateLimit" | "trustedProxies">;
 
 /** Closes connections beyond the bounds as they come: each holds memory, whatever is sent on it. */
-export const boundConnections = (server: Server, { maxConnections, maxConnectionsPerAddress, rateLimit, trustedProxies }: ConnectionBounds): void => {
+export const boundConnections = (server: Server, { maxConnections, maxConnectionsPerAddress = 256, rateLimit, trustedProxies }: ConnectionBounds): void => {
   server.maxConnections = maxConnections;
   const isExempt = createNetworks([...trustedProxies, ...(rateLimit === false ? [] : rateLimit.exempt)]);
   const open = new Map<string, number>();

@@ -116,6 +116,9 @@ const headersOf = (limit: number, granted: boolean, { remainingPoints, msBeforeN
   ];
 };
 
+/** Milliseconds a minute. */
+const usualWork = 15_000;
+
 /**
  * Counts requests by client address in windows of a minute. A request counts as one, and as another for each `perMinute`-th part of
  * `workPerMinute` that it has held the event loop. Requests whose address is not known
@@ -141,7 +144,7 @@ export const createRateLimit = ({ rateLimit, trustedProxies }: RateLimitOptions)
     trustedProxies.length === 0
       ? (request: IncomingMessage): boolean => judgements.memo(peerOf(request.socket), { context: request })
       : isExempt;
-  const workOfOne = (rateLimit.workPerMinute ?? Infinity) / rateLimit.perMinute;
+  const workOfOne = (rateLimit.workPerMinute ?? usualWork) / rateLimit.perMinute;
   const charge = (key: string, worked: number): number => {
     const more = Math.floor(worked / workOfOne);
     // It is kept in memory, and so at once.

@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Database, Transaction as ReadTransaction } from "lmdb";
 import type { ChainRules } from "../../chain/rules.js";
-import { runSliced } from "../../async/time-slicing.js";
 import { databases } from "../layout/keys.js";
 import { type Environment, openEnvironment } from "../lmdb/environment.js";
 import { createReading, openTransaction } from "../lmdb/reading.js";
@@ -93,7 +92,6 @@ const takeBack = async (environment: Environment, { height, undoBlocks }: CopyPl
     writer.revert();
     await nextTurn();
   }
-  await runSliced(writer.completeDigest(), "cooperative");
   await batch.commit();
   environment.root.resetReadTxn();
   const reading = createReading(environment);

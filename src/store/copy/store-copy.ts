@@ -9,7 +9,7 @@ import { blockLine } from "../../chain/blocks/block-data.js";
 import type { ChainRules } from "../../chain/rules.js";
 import { PorticoError } from "../../errors.js";
 import { makeFolder } from "../../make-folder.js";
-import { schemaVersion } from "../layout/keys.js";
+import { layoutVersion } from "../layout/keys.js";
 import { type Environment, storeFile } from "../lmdb/environment.js";
 import { createReading } from "../lmdb/reading.js";
 import { keepFromOthers } from "../lmdb/file-mode.js";
@@ -68,7 +68,7 @@ export const copyStore = async ({ path, root }: Pick<Environment, "path" | "root
   const task: CopyTask = { dataDir: dirname(path), folder, network: asJson(rules), ...plan };
   try {
     const copied = (await inBackgroundProcess("copy-process", import.meta.url, task, signal)) as CopyResult;
-    return copied === null ? undefined : { file: storeFile(folder), layout: schemaVersion, ...copied };
+    return copied === null ? undefined : { file: storeFile(folder), layout: layoutVersion, ...copied };
   } finally {
     // If it was killed, LMDB would keep the pages of the state that it read.
     root.readerCheck();

@@ -5,7 +5,6 @@ import type { StateView } from "../state/snapshot.js";
 import { readBlock, readFullBlock, readRound } from "../records/records.js";
 import { readDigest } from "../write/state-digest.js";
 import { readOrphan, readTimes, withApplied } from "./orphans.js";
-import type { ParsedBlocks } from "./parsed-blocks.js";
 
 /** Milliseconds that blocks are read for in one piece. */
 const longestRead = 5;
@@ -20,20 +19,20 @@ export interface StoreChangesView extends ChangesView {
   release(): void;
 }
 
-export const createChangesView = ({ reading, state }: Pick<StateView, "reading" | "state">, parsed: ParsedBlocks, release: () => void): StoreChangesView => {
+export const createChangesView = ({ reading, state }: Pick<StateView, "reading" | "state">, release: () => void): StoreChangesView => {
   const tip: Tip = state.tip;
   return {
     tip,
     idAt: (height) => {
       if (height === tip.height) return tip.id;
-      return height < 1 || height > tip.height ? undefined : (parsed.at(height, tip)?.block ?? readBlock(reading, height))?.id;
+      return height < 1 || height > tip.height ? undefined : readBlock(reading, height)?.id;
     },
     blocks: (from, limit) => {
       const begun = performance.now();
       const last = Math.min(tip.height, from + limit - 1);
       const found: KeptBlock[] = [];
       for (let height = Math.max(1, from); height <= last; height++) {
-        const full = parsed.at(height, tip) ?? readFullBlock(reading, height);
+        const full = readFullBlock(reading, height);
         const digest = readDigest(reading, full.block)?.toString("hex");
         found.push({ ...withApplied(reading, full), ...(digest === undefined ? {} : { digest }) });
         if (performance.now() - begun > longestRead) break;

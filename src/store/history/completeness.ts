@@ -1,12 +1,8 @@
 import type { Tip } from "../../../types/chain.js";
 import { PorticoError } from "../../errors.js";
 import type { StateRecord } from "../layout/codec.js";
-import { historyFromKey, historyTipKey } from "../layout/history-rows.js";
-import type { Environment } from "../lmdb/environment.js";
-import { createReading, type Reading } from "../lmdb/reading.js";
-import { transact } from "../lmdb/transact.js";
+import type { Reading } from "../lmdb/reading.js";
 import { existing, readBlock } from "../records/records.js";
-import { readHistoryTip } from "../write/history.js";
 import { oldestState } from "./past-records.js";
 
 /** What is thrown for a height whose state is not known; `oldest`: the first that is. */
@@ -41,22 +37,6 @@ export const createOldest = (keepsHistory: boolean) => {
 /** What is thrown for changes of a wallet by blocks whose rows are not kept: those up to the oldest state. */
 export const changesMissing = (height: number, reading: Reading): PorticoError => {
   const { id } = existing(readBlock(reading, height), `block ${height}`);
-  const message = `What changed this wallet up to height ${height} is not kept: ask from height ${height + 1} on, or have the node make its history up (--reindex history, or reindexHistory).`;
+  const message = `What changed this wallet up to height ${height} is not kept: ask from height ${height + 1} on.`;
   return new PorticoError("HISTORY_MISSING", message, { members: { oldest: { height, id } } });
-};
-
-/**
- * Removes the rows of a chain that was left while no history was kept: they would be taken for those of the blocks in its place. Others may
- * stay, however old. To be called by the process that writes, before it does.
- */
-export const dropStaleHistory = (environment: Environment): void => {
-  const reading = createReading(environment);
-  const tip = readHistoryTip(reading);
-  if (tip === undefined || readBlock(reading, tip.height)?.id === tip.id) return;
-  transact(environment, () => {
-    const { meta, history } = environment.db;
-    history.clearSync();
-    meta.removeSync(historyTipKey);
-    meta.removeSync(historyFromKey);
-  });
 };

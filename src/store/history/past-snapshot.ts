@@ -58,8 +58,9 @@ export interface PastNeeds {
   delegates(): DelegateList;
 }
 
-const refuse = (what: string): never => {
-  throw new PorticoError("NOT_AT_HEIGHT", `${what} are not kept for earlier heights.`);
+/** The routes refuse the same for the tip, with the names of what takes `at` (api/at-height.ts). */
+const refuse = (): never => {
+  throw new PorticoError("NOT_AT_HEIGHT");
 };
 
 const isNamed = ({ address, publicKey, username }: Pick<WalletRecord, "address" | "publicKey" | "username">, name: string): boolean =>
@@ -137,7 +138,7 @@ class PastSnapshot implements ChainSnapshot {
 
   wallets({ filter, order, offset, limit }: WalletQuery): MaybePromise<Page<Wallet>> {
     const { vote } = filter;
-    if (vote === undefined) return refuse("Lists of all wallets");
+    if (vote === undefined) return refuse();
     const passes = walletTester(filter, new Set(["vote"]));
     const inOrder = comparisonOf<Wallet>({ direction: order.direction, value: (wallet) => wallet[order.field], key: ({ address }) => address, ties: "asc" });
     return andThen(this.voters(vote), (all) => {
@@ -181,7 +182,7 @@ class PastSnapshot implements ChainSnapshot {
 
   blocks(query: BlockQuery): MaybePromise<Page<Block>> {
     const { field } = query.order;
-    return field === "height" || field === "timestamp" ? askBlocks(query, this.needs) : refuse(`Blocks by ${field}`);
+    return field === "height" || field === "timestamp" ? askBlocks(query, this.needs) : refuse();
   }
 
   transaction(id: string): Transaction | undefined {
@@ -192,16 +193,16 @@ class PastSnapshot implements ChainSnapshot {
 
   transactions(query: TransactionQuery): MaybePromise<Page<Transaction>> {
     const { field } = query.order;
-    if (field !== "timestamp") return refuse(`Transactions by ${field}`);
+    if (field !== "timestamp") return refuse();
     return askTransactions(query, { ...this.needs, wallet: (address) => walletAt(address, this.past) });
   }
 
   lock(): never {
-    return refuse("Locks");
+    return refuse();
   }
 
   locks(): never {
-    return refuse("Locks");
+    return refuse();
   }
 
   round(round: number): RankedDelegate[] | undefined {

@@ -11,7 +11,7 @@ import { listKey, pieceLength, pieceParts } from "./posting-pieces.js";
  * none; rows of blocks taken off the chain carry their own (row-checksum.ts), as those of webhooks do (webhooks/row-encoding.ts).
  */
 
-/** Noted in `meta` of a store that has kept checksums since its first block (true), as those of earlier versions have not. */
+/** Noted in `meta`: that checksums are kept (true). */
 export const checksumsKey = textKey("checksums kept");
 /** What is noted there while the old chain is removed for a rebuild: a text, which no flipped bit makes of `true`. */
 export const checksumsOfOldChain = "being removed";

@@ -5,15 +5,15 @@ import { hash } from "node:crypto";
  * Keys are bytes that compare as what they stand for.
  */
 
-/** Raised with every change of layout. A store with another number is refused. */
-export const schemaVersion = 10;
+/** How a store is laid out. A store that does not name this number under `formatKey` is refused. */
+export const layoutVersion = 1;
 
 /**
  * Databases. `record`s are MessagePack, as are `digits`, which begin with a run of bytes (block-codec.ts); `raw` values are bytes, and so are
  * those of a `view`, which last until the next read (environment.ts).
  */
 export const databases = {
-  /** What is known of the whole: `format`, `written by` (rules-fingerprint.ts), `state`, `ranking`, `complete`, `rebuild` (rebuild.ts), `disowned`; changes not yet told, by number. */
+  /** What is known of the whole: `store` (`formatKey`), `written by` (rules-fingerprint.ts), `state`, `ranking`, `complete`, `rebuild` (rebuild.ts), `disowned`. */
   meta: "record",
   /** Height -> block. */
   blocks: "digits",
@@ -122,6 +122,14 @@ export const canBeKey = (key: Buffer): boolean => key.length > 0 && key.length <
 
 export const textKey = (value: string): Buffer => Buffer.from(value, "utf8");
 
+/** In `meta`, since the store was made: its layout, and its network. Stores from before layout 1 have `format` in its place. */
+export const formatKey = textKey("store");
+
+export interface Format {
+  layout: number;
+  nethash: string;
+}
+
 export const numberKey = (value: number): Buffer => {
   const key = Buffer.allocUnsafe(4);
   key.writeUInt32BE(value);
@@ -175,11 +183,6 @@ export const feeKey = (bucket: number, typeGroup: number, type: number): Buffer 
 
 /** The number that a key ends with. */
 export const numberAtEnd = (key: Buffer): number => key.readUInt32BE(key.length - 4);
-
-export const changeKey = (number: number): Buffer => Buffer.concat([textKey("change "), numberKey(number)]);
-
-/** Range of all changes; a new object each time, since lmdb-js modifies what it is given. */
-export const changeBounds = () => ({ start: changeKey(0), end: textKey("change!") });
 
 /** Pieces of one height are adjacent. */
 export const undoKey = (height: number, piece: number): Buffer => Buffer.concat([numberKey(height), numberKey(piece)]);

@@ -3,12 +3,13 @@ import { resolve } from "node:path";
 import type { Database, DatabaseOptions, RootDatabase } from "lmdb";
 import { messageOf, PorticoError } from "../../errors.js";
 import { makeFolder } from "../../make-folder.js";
+import { withoutTrailing } from "../../text/trim-end.js";
 import { type CommitThreadData, createCommitWorker } from "./commit-worker.js";
 import { checksumsKey } from "../layout/checksums.js";
 import type { LogBytes } from "../layout/write-log.js";
 import { fullLengthName } from "./file/file-check.js";
 import { makeWhole, openSound } from "./open-file.js";
-import { type DatabaseName, databases, schemaVersion, textKey } from "../layout/keys.js";
+import { type DatabaseName, databases, type Format, formatKey, layoutVersion, textKey } from "../layout/keys.js";
 import { becomeWriter } from "./writer-lock.js";
 import { endWriting, transactAnyway } from "./transact.js";
 import { checkWritable, noteFile, whyUnwritten } from "./write-gate.js";
@@ -34,12 +35,6 @@ export interface Environment {
  */
 export type StoreAccess = "write" | "webhooks" | "read";
 
-interface Format {
-  schema: number;
-  nethash: string;
-}
-
-const formatKey = textKey("format");
 const fullLengthKey = textKey(fullLengthName);
 
 /** Room for the store's own databases and for those of webhooks, which share the environment. */
@@ -66,46 +61,34 @@ const encodings = {
 const openDatabase = (root: RootDatabase<unknown, Buffer>, name: DatabaseName): StoreDatabase =>
   root.openDB<unknown, Buffer>({ name, keyEncoding: "binary", ...(encodings[databases[name]] as DatabaseOptions) });
 
-/** @throws PorticoError NOT_READY: a process that only reads cannot make the databases that an earlier version's store lacks */
-const openDatabases = (root: RootDatabase<unknown, Buffer>, path: string): StoreDatabases => {
-  const opened: [DatabaseName, StoreDatabase | undefined][] = (Object.keys(databases) as DatabaseName[]).map((name) => [name, openDatabase(root, name)]);
-  if (opened.some(([, database]) => database === undefined)) {
-    throw new PorticoError("NOT_READY", `${path} was written by an earlier version, and the node that writes it has not been started since`);
-  }
-  return Object.fromEntries(opened) as StoreDatabases;
+const hasDatabase = (root: RootDatabase<unknown, Buffer>, name: string): boolean =>
+  [...root.getKeys({ start: textKey(name), limit: 1 })].some((key) => withoutTrailing(Buffer.from(key).toString("utf8"), "\0") === name);
+
+/** What is thrown for a file that is no store of this layout. */
+export const otherLayout = (path: string): PorticoError =>
+  new PorticoError(
+    "STORE_FOREIGN",
+    `${path} is no store of layout ${layoutVersion}, the only one that this version reads: move it away and the chain is reindexed from the block source; webhooks must be created again`,
+  );
+
+/** Only looks: a database that is not there would be made by opening it. @throws PorticoError STORE_FOREIGN */
+const checkFormat = (root: RootDatabase<unknown, Buffer>, path: string, nethash: string): void => {
+  const found = hasDatabase(root, "meta") ? (openDatabase(root, "meta").get(formatKey) as Format | undefined) : undefined;
+  if (found?.layout !== layoutVersion) throw otherLayout(path);
+  if (found.nethash !== nethash) throw new PorticoError("STORE_FOREIGN", `${path} belongs to the network ${found.nethash}, not to ${nethash}`);
 };
 
-/** Whether a store has its format: if not, it is new. @throws PorticoError if it is not one that this version can use. */
-const hasFormat = ({ root, path }: Pick<Environment, "root" | "path">, nethash: string, access: StoreAccess): boolean => {
-  // In a store without databases, a process that only reads gets none.
-  const meta = openDatabase(root, "meta") as StoreDatabase | undefined;
-  const found = meta?.get(formatKey) as Format | undefined;
-  if (found === undefined) {
-    if (access !== "write") throw new PorticoError("NOT_READY", `${path} does not contain a Portico store yet`);
-    if (openDatabase(root, "blocks").getKeysCount({ limit: 1 }) > 0) throw new PorticoError("STORE_DAMAGED", `${path} contains blocks but does not name their network`);
-    return false;
-  }
-  if (found.schema !== schemaVersion) {
-    throw new PorticoError(
-      "STORE_FOREIGN",
-      `${path} was written in layout ${found.schema}; this version reads layout ${schemaVersion}: move it away and the chain is reindexed from the block source; webhooks must be created again`,
-    );
-  }
-  if (found.nethash !== nethash) {
-    throw new PorticoError("STORE_FOREIGN", `${path} belongs to the network ${found.nethash}, not to ${nethash}`);
-  }
-  return true;
-};
+const openDatabases = (root: RootDatabase<unknown, Buffer>): StoreDatabases =>
+  Object.fromEntries((Object.keys(databases) as DatabaseName[]).map((name) => [name, openDatabase(root, name)])) as StoreDatabases;
 
 const giveFormat = ({ root, path, db }: Pick<Environment, "root" | "path" | "db">, nethash: string): void =>
   transactAnyway({ path, root }, () => {
-    db.meta.putSync(formatKey, { schema: schemaVersion, nethash } satisfies Format);
+    db.meta.putSync(formatKey, { layout: layoutVersion, nethash } satisfies Format);
     db.meta.putSync(checksumsKey, true);
   });
 
 /**
- * Notes that whoever writes the store keeps its file at full length (meta-pages.js), as earlier versions did not: if it has been closed and
- * is shorter, it was cut off.
+ * Notes that whoever writes the store keeps its file at full length (meta-pages.js): if it has been closed and is shorter, it was cut off.
  */
 const noteFullLength = ({ root, path, db }: Pick<Environment, "root" | "path" | "db">): void => {
   if (db.meta.get(fullLengthKey) !== true) transactAnyway({ path, root }, () => void db.meta.putSync(fullLengthKey, true));
@@ -139,7 +122,7 @@ const makeStore = (path: string, nethash: string, options: OpenOptions): void =>
     const root = openFile(draft, options);
     try {
       // All of them: a reader, which may open the store at once, cannot make those that it lacks.
-      giveFormat({ root, path: draft, db: openDatabases(root, draft) }, nethash);
+      giveFormat({ root, path: draft, db: openDatabases(root) }, nethash);
     } finally {
       void root.close();
     }
@@ -174,10 +157,8 @@ export const openEnvironment = (dataDir: string, nethash: string, options: OpenO
   let giveUpRole: (() => Promise<void>) | undefined;
   try {
     if (access === "write") giveUpRole = becomeWriter(path, rootOptions(options));
-    // Before all databases are opened, since those that a store of another layout lacks would be made.
-    const isNew = !hasFormat({ root, path }, nethash, access);
-    const db = openDatabases(root, path);
-    if (isNew) giveFormat({ root, path, db }, nethash);
+    checkFormat(root, path, nethash);
+    const db = openDatabases(root);
     const committing = createCommitWorker(path, rootOptions(options));
     let closing: Promise<void> | undefined;
     const close = async (): Promise<void> => {

@@ -11,16 +11,13 @@ import { transact } from "../lmdb/transact.js";
 import { rankingKey, readFullBlock, stateKey } from "../records/records.js";
 import type { WriteBatch } from "../write/batch/write-batch.js";
 import { directly, putOrphan, putRebuilt, withApplied } from "../follow/orphans.js";
-import type { ChangeListener } from "./change-log.js";
 
 /** A store that is being built anew, in place, because the host's chain left it further back than it can be reverted. */
 export interface Rebuild {
-  /** Height of the last block that both chains have: the listener is told of the blocks above it, first of the old chain, then of the new. */
+  /** Height of the last block that both chains have. */
   readonly fork: number;
-  /** Height of the old chain's highest block that is not kept yet, and whose reversal the listener has not been told of. */
-  readonly untold: number;
-  /** Whether the listener is told of nothing: the old chain was being read for the first time, and it did not hear of that either. */
-  readonly silent: boolean;
+  /** Height of the highest block of the old chain that is still to be kept for readers that follow the chain. 0: none is. */
+  readonly top: number;
   /** Whether nothing of the old chain is left. */
   readonly emptied: boolean;
 }
@@ -54,7 +51,6 @@ const turn = 10;
 const keysPerWrite = 2_000;
 
 export interface RemovalNeeds {
-  listener: ChangeListener | undefined;
   /** When a block is reverted, in milliseconds since 1970. */
   revertedAt(id: string): number;
   isStopped(): boolean;
@@ -63,34 +59,27 @@ export interface RemovalNeeds {
 /** Blocks below the fork that are kept until the store is rebuilt: the host may leave them meanwhile. */
 const keptBelow = 1_000;
 
-/**
- * Keeps the old chain's blocks for readers that follow the chain, and tells the listener of those above the fork, from the tip downwards,
- * each in the transaction that notes it.
- */
-const keepOldChain = async (environment: Environment, { listener, revertedAt, isStopped }: RemovalNeeds): Promise<void> => {
+/** Keeps the last blocks of the old chain for readers that follow the chain, from the tip downwards. */
+const keepOldChain = async (environment: Environment, { revertedAt, isStopped }: RemovalNeeds): Promise<void> => {
   const reading = createReading(environment);
   const direct = directly(environment);
-  const keepOne = ({ fork, untold }: Rebuild): void => {
-    const full = withApplied(reading, readFullBlock(reading, untold));
-    if (untold <= fork) return putRebuilt(direct, full);
-    putOrphan(direct, full, revertedAt(full.block.id));
-    listener?.witness({ kind: "reverted", full });
+  const keepOne = ({ fork, top }: Rebuild): void => {
+    const full = withApplied(reading, readFullBlock(reading, top));
+    if (top <= fork) putRebuilt(direct, full);
+    else putOrphan(direct, full, revertedAt(full.block.id));
   };
   const keepSome = (): boolean => {
     const begun = performance.now();
     let rebuild = readRebuild(environment);
     const lowest = Math.max(1, (rebuild?.fork ?? 0) - keptBelow);
-    while (rebuild !== undefined && rebuild.untold > lowest && performance.now() - begun < turn) {
+    while (rebuild !== undefined && rebuild.top > lowest && performance.now() - begun < turn) {
       keepOne(rebuild);
-      rebuild = { ...rebuild, untold: rebuild.untold - 1 };
+      rebuild = { ...rebuild, top: rebuild.top - 1 };
     }
     writeRebuild(environment, rebuild);
-    return rebuild !== undefined && rebuild.untold > lowest;
+    return rebuild !== undefined && rebuild.top > lowest;
   };
-  for (let more = true; more && !isStopped(); await nextTurn()) {
-    more = transact(environment, keepSome);
-    listener?.witnessed();
-  }
+  for (let more = true; more && !isStopped(); await nextTurn()) more = transact(environment, keepSome);
 };
 
 /** A number of a list is named by its place; naming the first of a piece removes the whole piece. */
@@ -128,10 +117,10 @@ const empty = async (environment: Environment, isStopped: () => boolean): Promis
   });
 };
 
-/** Removes the old chain, after its last blocks are kept and the listener has been told of those above the fork. Goes on where it was interrupted, also by the end of the process. */
+/** Removes the old chain, after its last blocks are kept. Goes on where it was interrupted, also by the end of the process. */
 export const removeOldChain = async (environment: Environment, needs: RemovalNeeds): Promise<void> => {
   if (readRebuild(environment)?.emptied !== false) return;
-  if (readRebuild(environment)?.silent === false) await keepOldChain(environment, needs);
+  await keepOldChain(environment, needs);
   await empty(environment, needs.isStopped);
 };
 

@@ -8,7 +8,6 @@ import type { WriteWatch } from "../lmdb/write-watch.js";
 import type { OtherReward } from "../query/rewards.js";
 import type { SearchesOptions } from "../query/search.js";
 import type { TimesOf } from "../write/writer.js";
-import type { ChangeListener } from "./change-log.js";
 import type { Rebuild } from "./rebuild.js";
 
 export interface StoreOptions {
@@ -36,11 +35,6 @@ export interface StoreNeeds {
   writes?: WriteWatch;
   /** How searches share the process. */
   searches?: Partial<SearchesOptions> | undefined;
-  /**
-   * Once the store is complete, told of each change exactly once and in order, within a write transaction after that of the block, even
-   * if the process ends between the two. Not given: changes are not kept.
-   */
-  listener?: ChangeListener | undefined;
   /** Called when `changesView` gives another state. */
   changed?: (() => void) | undefined;
   /** Default: the system's. */
@@ -56,16 +50,12 @@ export type BlockName = Pick<Block, "height" | "id">;
 /** The LMDB store: a ChainAdapter, and the writing of blocks. */
 export interface Store extends ChainAdapter {
   readonly environment: Environment;
-  /** Of the last block that an earlier version told its listener of, where that was not the last. */
-  readonly toldHeight: number | undefined;
   /** In a process that does not write blocks: undefined, too, while the store is not complete. */
   snapshot(bounds?: SnapshotBounds): ChainSnapshot | undefined;
   /** @throws PorticoError HISTORY_MISSING, NOT_SUPPORTED */
   snapshotAt(height: number, bounds?: SnapshotBounds): ChainSnapshot | undefined;
   /** The first height whose state the store has; undefined while it has no chain, or keeps no history. */
   oldest(): Pick<Tip, "height" | "id"> | undefined;
-  /** Adds rows of history that were missing (reindex.ts), unless the chain has left the block up to which they are. Says whether it did. */
-  extendHistory(oldest: Pick<Tip, "height" | "id">, rows: Iterable<[key: Buffer, value: Buffer]>): Promise<boolean>;
   /** For readers that follow the chain; undefined while the store is not complete. */
   changesView(): ChangesView | undefined;
   tip(): Tip | undefined;
@@ -87,8 +77,6 @@ export interface Store extends ChainAdapter {
   written(): Promise<void>;
   /** Reverts the tip. @throws PorticoError STORE_UNDO_EXHAUSTED */
   revert(): Promise<void>;
-  /** Computes the digest of the tip's state if the store, written by an earlier version, has none. */
-  completeDigest(): Promise<void>;
   /** Removes undo records and digests of blocks that can no longer be reverted, because `undoBlocks` is less than it was; ends early if `isStopped`. */
   trimUndo(isStopped?: () => boolean): Promise<void>;
   /** The first block from a height on whose reward is not that of the milestones. */
@@ -96,8 +84,8 @@ export interface Store extends ChainAdapter {
   /** Whether every block above a height can be reverted. */
   canRevertTo(height: number): boolean;
   /**
-   * Removes the whole chain, for another one that shares its blocks up to the height `fork`. From the first moment on nothing is served,
-   * and the listener is told of the reversal of the blocks above `fork`; then, as they are written, of the new chain's blocks above it.
+   * Removes the whole chain, for another one that shares its blocks up to the height `fork`. From the first moment on nothing is served;
+   * the blocks above `fork` are kept for readers that follow the chain.
    * Resolves when the store is empty, or early if `isStopped`. A process that ends meanwhile is followed by one that finds `rebuilding`
    * and calls this again.
    */
@@ -108,8 +96,6 @@ export interface Store extends ChainAdapter {
   disown(block: BlockName | undefined): void;
   /** What was kept so, also by an earlier process. */
   disowned(): BlockName | undefined;
-  /** Tells the listener of changes that it could not be told of before: because the process ended, or `witness` threw. */
-  tell(): Promise<void>;
   /** Whether the store has reached the end of the chain since it was made, or made anew. Until then nothing is served from it. */
   isComplete(): boolean;
   markComplete(): void;

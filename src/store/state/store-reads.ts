@@ -1,10 +1,8 @@
 import type { ChainSnapshot, SnapshotBounds } from "../../../types/chain-adapter.js";
 import { PorticoError } from "../../errors.js";
 import { createChangesView } from "../follow/changes-view.js";
-import type { ParsedBlocks } from "../follow/parsed-blocks.js";
 import { createOldest, historyMissing } from "../history/completeness.js";
 import { createPastLists, createPastSnapshot } from "../history/past-snapshot.js";
-import type { Environment, StoreDatabases } from "../lmdb/environment.js";
 import type { Searches } from "../query/search.js";
 import type { ChainMarks } from "./chain-marks.js";
 import type { Views } from "./read-views.js";
@@ -13,7 +11,6 @@ import { createSnapshot, type StateView } from "./snapshot.js";
 import type { Store } from "./store-contract.js";
 
 export interface StoreReadsNeeds {
-  environment: Environment;
   /** Whether this process writes the blocks. */
   isWriter: boolean;
   /** Whether the states at earlier heights are served. */
@@ -21,7 +18,6 @@ export interface StoreReadsNeeds {
   views: Views;
   marks: ChainMarks;
   searches: Searches;
-  parsed: ParsedBlocks;
 }
 
 export interface StoreReads extends Pick<Store, "snapshot" | "snapshotAt" | "changesView" | "oldest"> {
@@ -40,15 +36,13 @@ const createServedView = ({ isWriter, views }: StoreReadsNeeds) => (): StateView
 
 /** The reading side of the store. */
 export const createStoreReads = (needs: StoreReadsNeeds): StoreReads => {
-  const { environment, isWriter, history, views, marks, searches, parsed } = needs;
+  const { isWriter, history, views, marks, searches } = needs;
   const servedView = createServedView(needs);
   const pastLists = createPastLists();
-  /** A store that a version without history has made gets the database from whoever writes it next. */
-  const keepsHistory = history && (environment.db as Partial<StoreDatabases>).history !== undefined;
 
   const snapshotOf: StoreReads["snapshotOf"] = (view, { searchRows = Infinity } = {}) => createSnapshot(view, searches.begin(searchRows), views.take(view));
 
-  const oldest = createOldest(keepsHistory);
+  const oldest = createOldest(history);
 
   const snapshotAt: Store["snapshotAt"] = (height, { searchRows = Infinity } = {}) => {
     if (!history) throw new PorticoError("NOT_SUPPORTED", "This node keeps no history.");
@@ -79,7 +73,7 @@ export const createStoreReads = (needs: StoreReadsNeeds): StoreReads => {
     snapshotAt,
     changesView: () => {
       const view = isWriter && !marks.complete ? undefined : servedView();
-      return view && createChangesView(view, parsed, views.take(view));
+      return view && createChangesView(view, views.take(view));
     },
     oldest: () => {
       const view = history ? views.ofNow() : undefined;

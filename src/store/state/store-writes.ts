@@ -1,22 +1,17 @@
-import type { Tip } from "../../../types/chain.js";
 import type { ChainSnapshot, SnapshotBounds } from "../../../types/chain-adapter.js";
 import { runSliced, type Sliced } from "../../async/time-slicing.js";
 import type { FullBlock } from "../../chain/blocks/block.js";
 import { putOrphan } from "../follow/orphans.js";
-import type { ParsedBlocks } from "../follow/parsed-blocks.js";
-import { historyFromKey, historyTipKey } from "../layout/history-rows.js";
 import type { Environment } from "../lmdb/environment.js";
-import { readBlock, readState } from "../records/records.js";
+import { readState } from "../records/records.js";
 import { createCommitQueue } from "../write/batch/commit-queue.js";
 import type { FreshReads } from "../write/batch/fresh-read.js";
-import { readHistoryFrom, readHistoryTip } from "../write/history.js";
 import { createWriteBatch, type WriteBatch } from "../write/batch/write-batch.js";
 import { removeOldUndo } from "../write/batch/undo.js";
 import { createWriter, type Writer } from "../write/writer.js";
 import type { ChainMarks } from "./chain-marks.js";
-import { createChangeLog, type StoreChange } from "./change-log.js";
 import type { Views } from "./read-views.js";
-import { beginRebuild, readRebuild, rebuildKey, removeOldChain } from "./rebuild.js";
+import { beginRebuild, readRebuild, removeOldChain } from "./rebuild.js";
 import type { StateView } from "./snapshot.js";
 import type { Store, StoreNeeds } from "./store-contract.js";
 
@@ -30,14 +25,13 @@ export interface StoreWritesNeeds extends StoreNeeds {
   newest: FreshReads;
   views: Views;
   marks: ChainMarks;
-  parsed: ParsedBlocks;
   /** A snapshot of a state that is not shown yet. */
   snapshotOf(view: StateView, bounds?: SnapshotBounds): ChainSnapshot;
   /** When a block was reverted, in milliseconds since 1970. */
   revertedAt(id: string): number;
 }
 
-export interface StoreWrites extends Pick<Store, "apply" | "applyAhead" | "written" | "revert" | "completeDigest" | "trimUndo" | "startOver" | "extendHistory" | "tell" | "toldHeight"> {
+export interface StoreWrites extends Pick<Store, "apply" | "applyAhead" | "written" | "revert" | "trimUndo" | "startOver"> {
   /** Resolves when no commit is under way. */
   idle(): Promise<void>;
 }
@@ -66,55 +60,15 @@ const createShow = ({ views, marks, snapshotOf, prewarm, changed }: StoreWritesN
   return { show, showNow };
 };
 
-/** Puts rows of history below those that the store has. `added` is called unless the chain has left the block up to which they are. */
-const addHistory = function* (pending: WriteBatch, oldest: Pick<Tip, "height" | "id">, rows: Iterable<[key: Buffer, value: Buffer]>, added: () => void): Sliced<void> {
-  const tip = readState(pending)?.tip;
-  // Before its first block with history, a store has that of its tip alone.
-  const isLive = readHistoryTip(pending)?.id === tip?.id;
-  const from = isLive ? readHistoryFrom(pending) : tip?.height;
-  if (from !== oldest.height || readBlock(pending, oldest.height)?.id !== oldest.id) return;
-  let count = 0;
-  for (const [key, value] of rows) {
-    pending.put("history", key, value);
-    if (++count % 100 === 0) yield;
-  }
-  if (!isLive) pending.put("meta", historyTipKey, [oldest.height, oldest.id]);
-  pending.put("meta", historyFromKey, 1);
-  added();
-};
-
-/** The log of changes, for a listener, while the store is complete or a rebuild is to be told of. */
-const createTelling = (pending: WriteBatch, { environment, marks, listener, isWriter }: StoreWritesNeeds) => {
-  const changes = createChangeLog(environment, pending);
-  const toldHeight = isWriter ? changes.toldHeight() : undefined;
-  if (isWriter && listener === undefined) changes.clear();
-  return {
-    toldHeight,
-    note: (change: StoreChange): void => {
-      const { height } = change.full.block;
-      if (marks.rebuild !== undefined && change.kind === "reverted" && height <= marks.rebuild.fork) {
-        marks.rebuild = { ...marks.rebuild, fork: height - 1 };
-        pending.put("meta", rebuildKey, marks.rebuild);
-      }
-      const { complete, rebuild } = marks;
-      if (listener !== undefined && (complete || (rebuild !== undefined && !rebuild.silent && height > rebuild.fork))) changes.note(change);
-    },
-    tell: async (): Promise<void> => (listener === undefined ? undefined : changes.tell(listener)),
-  };
-};
-
-/** Writes one after the other; each that is committed becomes the state that is served, and is told of. */
-const createLine = (pending: WriteBatch, writer: Writer, views: Views, { show, tell }: { show(view: StateView | undefined): Promise<void>; tell(): Promise<void> }) =>
+/** Writes one after the other; each that is committed becomes the state that is served. */
+const createLine = (pending: WriteBatch, writer: Writer, views: Views, show: (view: StateView | undefined) => Promise<void>) =>
   createCommitQueue({
-    // Changes are read from the chain as they are told, so they have to be told before it changes again.
-    begin: tell,
     commit: async () => {
       try {
         await pending.commit();
       } finally {
         await show(views.ofLastCommit());
       }
-      await tell();
     },
     giveUp: () => {
       pending.clear();
@@ -134,36 +88,27 @@ const trimUndo = async (pending: WriteBatch, undoBlocks: number, write: (work: S
 
 /** The writing side of the store. */
 export const createStoreWrites = (needs: StoreWritesNeeds): StoreWrites => {
-  const { undoBlocks, environment, views, marks, listener, revertedAt } = needs;
+  const { undoBlocks, environment, views, marks, revertedAt } = needs;
   const pending = createWriteBatch(environment, needs.newest);
   const writer = createWriter(pending, needs.rules, { undoBlocks, history: needs.history, timesOf: needs.timesOf });
-  const { note, tell, toldHeight } = createTelling(pending, needs);
   const { show, showNow } = createShow(needs);
-  const line = createLine(pending, writer, views, { show, tell });
+  const line = createLine(pending, writer, views, show);
 
   const putOn = (blocks: readonly FullBlock[], chainHeight = 0, appliedAt?: number): Sliced<void> =>
-    writer.apply(blocks, chainHeight - undoBlocks, written, appliedAt);
-
-  const written = (full: FullBlock): void => {
-    needs.parsed.put(full);
-    note({ kind: "applied", full });
-  };
+    writer.apply(blocks, chainHeight - undoBlocks, appliedAt);
 
   const takeOut = function* (): Sliced<void> {
     const full = writer.revert();
-    if (full !== undefined) {
-      putOrphan(pending, full, revertedAt(full.block.id));
-      note({ kind: "reverted", full });
-    }
+    if (full !== undefined) putOrphan(pending, full, revertedAt(full.block.id));
     yield;
   };
 
   const startOver: Store["startOver"] = async (fork, { isStopped = () => false, onBegun } = {}) => {
     await line.written();
-    await tell();
     const tip = views.ofNow()?.state.tip;
     if (tip !== undefined) {
-      marks.rebuild = { fork, untold: tip.height, silent: !marks.complete && marks.rebuild?.silent !== false, emptied: false };
+      // Nobody has seen the blocks of an incomplete chain, but for those kept from the chain before it.
+      marks.rebuild = { fork, top: marks.complete ? tip.height : 0, emptied: false };
       marks.complete = false;
       pending.clear();
       await beginRebuild(pending, marks.rebuild);
@@ -171,25 +116,17 @@ export const createStoreWrites = (needs: StoreWritesNeeds): StoreWrites => {
       writer.aborted();
     }
     onBegun?.();
-    await removeOldChain(environment, { listener, revertedAt, isStopped });
+    await removeOldChain(environment, { revertedAt, isStopped });
     marks.rebuild = readRebuild(environment);
   };
 
   return {
-    toldHeight,
-    tell,
     apply: (blocks, chainHeight, appliedAt) => line.write(putOn(blocks, chainHeight, appliedAt)),
     applyAhead: (blocks, chainHeight, appliedAt) => line.writeAhead(putOn(blocks, chainHeight, appliedAt)),
     written: line.written,
     revert: () => line.write(takeOut()),
-    completeDigest: () => line.write(writer.completeDigest()),
     trimUndo: (isStopped = () => false) => trimUndo(pending, undoBlocks, line.write, isStopped),
     startOver,
-    extendHistory: async (oldest, rows) => {
-      let extended = false;
-      await line.writeBetween(addHistory(pending, oldest, rows, () => (extended = true)));
-      return extended;
-    },
     idle: line.idle,
   };
 };

@@ -1,7 +1,5 @@
 import type { Tip } from "../../../types/chain.js";
 import { systemClock } from "../../clock.js";
-import { createParsedBlocks } from "../follow/parsed-blocks.js";
-import { dropStaleHistory } from "../history/completeness.js";
 import { noEntries } from "../layout/write-log.js";
 import { openEnvironment } from "../lmdb/environment.js";
 import { openTransaction } from "../lmdb/reading.js";
@@ -34,16 +32,14 @@ export const createStore = (options: StoreOptions, needs: StoreNeeds): Store => 
   const check = (opened: Parameters<typeof checkRules>[0]): void => checkRules(opened, rules, { writes: isWriter });
   const environment = openEnvironment(options.dataDir, rules.network.network.nethash, { access, disposable, writes: needs.writes, check });
   const newest = createFreshReads(environment);
-  if (isWriter && history) dropStaleHistory(environment);
   const tipState = createTipCache(environment);
-  const parsed = createParsedBlocks();
   const searches = createSearches(needs.searches);
   const views = createViews({ environment, rules, openTransaction: isWriter ? newest.open : () => openTransaction(environment), tipState });
   if (isWriter) views.show(views.ofLastCommit());
   const revertedAt = createRevertedAt(needs);
   const marks = createChainMarks(environment, { isWriter, views, revertedAt });
-  const { snapshotOf, ...reads } = createStoreReads({ environment, isWriter, history, views, marks, searches, parsed });
-  const { idle, ...writing } = createStoreWrites({ ...needs, undoBlocks: options.undoBlocks, history, isWriter, environment, newest, views, marks, parsed, snapshotOf, revertedAt });
+  const { snapshotOf, ...reads } = createStoreReads({ isWriter, history, views, marks, searches });
+  const { idle, ...writing } = createStoreWrites({ ...needs, undoBlocks: options.undoBlocks, history, isWriter, environment, newest, views, marks, snapshotOf, revertedAt });
 
   /** lmdb-js by itself reuses a read transaction until the event loop has turned, and would miss what another process commits meanwhile. */
   const readTip = (): Tip | undefined => {

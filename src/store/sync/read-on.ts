@@ -83,7 +83,6 @@ export const createReadOn = (needs: ReadOnNeeds) => {
   let beyondTip: string | undefined;
 
   const catchUp = async (): Promise<void> => {
-    await store.tell();
     await disowned.leaveKept();
     if (blocks === undefined) return finish(needs);
     const progress = needs.startProgress(blocks);

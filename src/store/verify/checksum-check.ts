@@ -11,7 +11,7 @@ const isDatabase = (name: string): name is DatabaseName => name in databases;
 /** What the note may say, as MessagePack. */
 const noted = { kept: Buffer.from([0xc3]), removed: Buffer.concat([Buffer.from([0xa0 + checksumsOfOldChain.length]), Buffer.from(checksumsOfOldChain)]) };
 
-/** Compares the entries of each range of keys with the checksum that the store keeps of it. A store that was begun without has none. */
+/** Compares the entries of each range of keys with the checksum that the store keeps of it. */
 export const createChecksumCheck = (): EntryCheck => {
   const kept = new Map<string, Checksum>();
   const found = new Map<string, Checksum>();
@@ -36,7 +36,7 @@ export const createChecksumCheck = (): EntryCheck => {
       else add(database, key, value);
     },
     end: () => {
-      if (note?.equals(noted.removed) === true || (note === undefined && kept.size === 0)) return { faults: [] };
+      if (note?.equals(noted.removed) === true) return { faults: [] };
       const names = [...new Set([...kept.keys(), ...found.keys()])].sort();
       const faults = names.flatMap((name) => {
         const [is, should] = [found.get(name) ?? none, kept.get(name) ?? none];

@@ -21,9 +21,8 @@ export const createOrphanCheck = (): EntryCheck => {
     }
     const row = unpackRecord(value);
     const length = orphanRows.lengthOf(kind);
-    if (length === undefined || !Array.isArray(row) || row.length < length) return fault(key);
-    // Those of earlier versions have none.
-    if (row.length > length && row[length] !== rowChecksum(key, row.slice(0, length))) fault(key);
+    if (length === undefined || !Array.isArray(row) || row.length !== length + 1) return fault(key);
+    if (row[length] !== rowChecksum(key, row.slice(0, length))) fault(key);
     if (kind === "o") reverted.add(orphanRows.revertedKeyOf(key, row).toString("hex"));
   };
 

@@ -1,15 +1,15 @@
 import { existsSync } from "node:fs";
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { open } from "lmdb";
 import { messageOf, PorticoError } from "../../errors.js";
-import { storeFile } from "../lmdb/environment.js";
+import { otherLayout, storeFile } from "../lmdb/environment.js";
 import { lmdbFileFault } from "../lmdb/file/file-check.js";
 import { openPageFile, type PageFile } from "../lmdb/file/page-file.js";
 import { createChecksumCheck } from "./checksum-check.js";
 import { createDigestCheck } from "./digest-check.js";
 import type { EntryCheck, Findings } from "./entry-check.js";
-import { createFormatCheck } from "./format-check.js";
+import { createFormatCheck, isOfOtherLayout } from "./format-check.js";
 import { createOrphanCheck } from "./orphan-check.js";
 import { createRecordCheck } from "./record-check.js";
 import { walkFile } from "./file-walk.js";
@@ -75,6 +75,7 @@ const verifyFile = async (path: string, checks: readonly EntryCheck[], { onProgr
   try {
     const file = openPageFile(path);
     try {
+      if (path === storeFile(dirname(path)) && isOfOtherLayout(file)) throw otherLayout(path);
       const ofFile = await read(file, checks, onProgress);
       const ended = checks.map((check) => check.end());
       const faults = listed([...ofFile, ...ended.flatMap((one) => one.faults)]).map((fault) => `${path}: ${fault}`);
@@ -83,6 +84,7 @@ const verifyFile = async (path: string, checks: readonly EntryCheck[], { onProgr
       file.close();
     }
   } catch (error) {
+    if (error instanceof PorticoError) throw error;
     return { faults: [`${path} cannot be read: ${messageOf(error)}`], findings: {} };
   } finally {
     await letGo();
@@ -92,7 +94,7 @@ const verifyFile = async (path: string, checks: readonly EntryCheck[], { onProgr
 /**
  * Reads all of a store, page by page and without LMDB, and says what is damaged. Writes nothing; beside a node that runs, the state is
  * that of the moment at which it begins.
- * @throws PorticoError NOT_READY if there is no store in the folder
+ * @throws PorticoError NOT_READY if there is no store in the folder; STORE_FOREIGN if it is one of another layout
  */
 export const verifyStore = async (options: VerifyOptions): Promise<Verification> => {
   const chain = storeFile(options.dataDir);

@@ -79,13 +79,13 @@ export const writeDelegates = function* (
 export const writeWallets = function* (
   changes: BlockChanges,
   wallets: Map<string, WalletRecord>,
-  { journal, rankedSets, standings, digest, history, stateOnly }: Writing,
+  { journal, rankedSets, standings, digest, history }: Writing,
 ): Sliced<void> {
   const delegateNumber = (publicKey: string): number | undefined => standings.numberOf(publicKey, wallets);
   for (const [address, { before }] of changes.wallets) {
     const after = wallets.get(address);
     if (after === undefined) continue;
-    if (!stateOnly) indexWallet(journal, rankedSets, before as WalletRecord | undefined, after, delegateNumber);
+    indexWallet(journal, rankedSets, before as WalletRecord | undefined, after, delegateNumber);
     history?.wallet(before as WalletRecord | undefined, after, delegateNumber);
     journal.put("wallets", textKey(address), walletCodec.pack(after));
     if (before !== undefined) digest.takeOff(walletPart(before));
@@ -95,11 +95,11 @@ export const writeWallets = function* (
   }
 };
 
-export const writeLocks = function* ({ locks }: BlockChanges, { journal, rankedSets, digest, stateOnly }: Writing): Sliced<void> {
+export const writeLocks = function* ({ locks }: BlockChanges, { journal, rankedSets, digest }: Writing): Sliced<void> {
   for (const [id, { before, after }] of locks) {
     if (before !== undefined) digest.takeOff(lockPart(before));
     if (after !== undefined) digest.add(lockPart(after));
-    if (before !== after && !stateOnly) indexLock(rankedSets, before, after);
+    if (before !== after) indexLock(rankedSets, before, after);
     if (after !== undefined) journal.put("locks", idKey(id), lockCodec.pack(after));
     else if (before !== undefined) journal.remove("locks", idKey(id));
     yield;

@@ -14,12 +14,8 @@ import {
   type WalletTraits,
 } from "../layout/history-rows.js";
 import { numberKey } from "../layout/keys.js";
-import { keysIn } from "../layout/write-log.js";
 import type { Getting } from "../lmdb/reading.js";
-import { atOnce } from "../../async/time-slicing.js";
 import { readDelegate, readWallet } from "../records/records.js";
-import { readDigest } from "./state-digest.js";
-import type { WriteBatch } from "./batch/write-batch.js";
 
 /** Writes what a block overwrites, as rows of the database `history`. */
 export interface HistoryRows {
@@ -55,7 +51,7 @@ export const numberOfDelegate = (publicKey: string, reading: Getting, written?: 
 };
 
 /** `put` writes a row, which is new. */
-export const createHistoryRows = (height: number, put: (key: Buffer, value: Buffer) => void): HistoryRows => {
+const createHistoryRows = (height: number, put: (key: Buffer, value: Buffer) => void): HistoryRows => {
   const written = new Set<number>();
   return {
     wallet: (before, after, delegateNumber) => {
@@ -104,10 +100,10 @@ export const readHistoryFrom = (reading: Getting): number | undefined => reading
  * The rows of a block on the state `before`. Where history is not complete up to there, because the store was written without, it begins
  * with that state.
  */
-export const continueHistory = (height: number, before: { state: StateRecord; digest: Buffer } | undefined, pending: WriteBatch, journal: Journaled): HistoryRows => {
-  if (before === undefined) pending.put("meta", historyFromKey, height);
+export const continueHistory = (height: number, before: { state: StateRecord; digest: Buffer } | undefined, pending: Getting, journal: Journaled): HistoryRows => {
+  if (before === undefined) journal.put("meta", historyFromKey, height);
   else if (readHistoryTip(pending)?.id !== before.state.tip.id) {
-    pending.put("meta", historyFromKey, before.state.tip.height);
+    journal.put("meta", historyFromKey, before.state.tip.height);
     const [key, value] = heightRow(before.state, before.digest);
     journal.put("history", key, value);
   }
@@ -120,29 +116,3 @@ export const continueHistory = (height: number, before: { state: StateRecord; di
     },
   };
 };
-
-/**
- * To be called when a block was reverted, with its undo record. Its rows are taken back by that, unless they were written later than the
- * block (reindex.ts): then they are removed here.
- */
-export const takeHistoryBack = (height: number, undo: Buffer, state: StateRecord | undefined, pending: WriteBatch): void => {
-  const from = readHistoryFrom(pending);
-  if (from === undefined || state === undefined || readHistoryTip(pending)?.id === state.tip.id) return;
-  const remove = (key: Buffer): void => pending.putBytes("history", key, null);
-  const numbers = new Set<number>();
-  const { wallets } = atOnce(keysIn(undo, ["wallets"]));
-  for (const { value } of pending.range("delegates", {})) numbers.add(readWallet(pending, (value as [string])[0])?.number ?? -1);
-  for (const address of wallets) numbers.add(readWallet(pending, address.toString("utf8"))?.number ?? -1);
-  numbers.delete(-1);
-  const { figures, traits, delegates, ranks } = historyKinds;
-  for (const number of numbers) {
-    for (const kind of [figures, traits, delegates, ranks]) remove(historyRowKey(kind, number, height));
-    for (const { key } of pending.range("history", { start: voterRowKey(number, height, 0), end: voterRowKey(number, height + 1, 0) })) remove(Buffer.from(key));
-  }
-  remove(historyRowKey(historyKinds.heights, 0, height));
-  const digest = readDigest(pending, state.tip);
-  if (digest !== undefined) pending.put("history", ...heightRow(state, digest));
-  pending.put("meta", historyFromKey, Math.min(from, state.tip.height));
-  pending.put("meta", historyTipKey, packTip(state.tip));
-};
-

@@ -3,14 +3,11 @@ import { digestOf, type StateParts } from "../../chain/digest.js";
 import { type Codec, type DelegateRecord, delegateCodec, lockCodec, type WalletRecord, walletCodec } from "../layout/codec.js";
 import { type DatabaseName, numberKey, textKey } from "../layout/keys.js";
 import type { Getting, WriterReading } from "../lmdb/reading.js";
-import { readRanking, readState } from "../records/records.js";
-import type { Sliced } from "../../async/time-slicing.js";
+import { existing, readRanking, readState } from "../records/records.js";
+import { atOnce, type Sliced } from "../../async/time-slicing.js";
 import type { WriteBatch } from "./batch/write-batch.js";
 
-/**
- * The digests of the store's states. Each names its block: an earlier version, which does not know of them, may have written other blocks
- * meanwhile. One that is missing for the tip is computed from the whole state.
- */
+/** The digests of the store's states: of the tip, and of each block that it can go back to. Each names its block. */
 
 type BlockName = Pick<Tip, "height" | "id">;
 
@@ -50,7 +47,7 @@ const partsOf = (reading: Getting & Ranging): StateParts => ({
 export const scanDigest = (reading: Getting & Ranging): Sliced<Buffer> => digestOf(partsOf(reading));
 
 /** That of the state before the next block. */
-export const digestBefore = function* (reading: Getting & Ranging): Sliced<Buffer> {
+export const digestBefore = (reading: Getting & Ranging): Buffer => {
   const tip = readState(reading)?.tip;
-  return (tip && readDigest(reading, tip)) ?? (yield* scanDigest(reading));
+  return tip === undefined ? atOnce(scanDigest(reading)) : existing(readDigest(reading, tip), `digest of block ${tip.height}`);
 };

@@ -9,11 +9,9 @@ import { PorticoError } from "../../errors.js";
 import { type StateRecord, stateCodec, type WalletRecord } from "../layout/codec.js";
 import { createDelegateStandings } from "./delegate-standings.js";
 import { type RankedSetWriter, createRankedSets } from "./ranked-set-writer.js";
-import { blockCodec } from "../layout/block-codec.js";
-import { numberKey } from "../layout/keys.js";
 import { createWriteLog } from "../layout/write-log.js";
 import { createPlainJournal, createUndoJournal, type Journal, rollBack } from "./batch/journal.js";
-import { continueHistory, createHistoryRows, type HistoryRows, takeHistoryBack } from "./history.js";
+import { continueHistory, type HistoryRows } from "./history.js";
 import type { WriteBatch } from "./batch/write-batch.js";
 import { readFullBlock, readLock, readState, readWallet, stateKey } from "../records/records.js";
 import { atOnce, type Sliced } from "../../async/time-slicing.js";
@@ -22,7 +20,7 @@ import { noteApplied, withApplied } from "../follow/orphans.js";
 import { writeDelegates, writeLocks, writeWallets } from "./accounts.js";
 import { writeBlockRecord, writeFees, writeTransactions } from "./chain.js";
 import { endRound } from "./round-end.js";
-import { digestBefore, putDigest, readDigest, removeDigest } from "./state-digest.js";
+import { digestBefore, putDigest, removeDigest } from "./state-digest.js";
 import type { Writing } from "./writing.js";
 
 /** When and how often another node applied or reverted a block: milliseconds since 1970. */
@@ -31,17 +29,15 @@ export type TimesOf = (kind: "applied" | "reverted", id: string) => { at: number
 /** Adds blocks to the pending writes, in steps, so that the process serves others meanwhile; and reverts them. */
 export interface Writer {
   /**
-   * Writes blocks on the tip, and calls `written` after each. Those up to the height `settled` get no undo record. `appliedAt` is the time
+   * Writes blocks on the tip. Those up to the height `settled` get no undo record. `appliedAt` is the time
    * (milliseconds since 1970) at which they are applied, if they are applied at the tip.
    * @throws PorticoError BLOCK_DOES_NOT_CHAIN, BLOCK_INVALID; the pending writes must then be discarded.
    */
-  apply(blocks: readonly FullBlock[], settled: number, written: (full: FullBlock) => void, appliedAt?: number): Sliced<void>;
+  apply(blocks: readonly FullBlock[], settled: number, appliedAt?: number): Sliced<void>;
   /** Reverts the tip and returns it. @throws PorticoError STORE_UNDO_EXHAUSTED */
   revert(): KeptBlock | undefined;
   /** To be called when pending writes were discarded. */
   aborted(): void;
-  /** Computes the digest of the tip's state if none is kept: an earlier version has written the store. */
-  completeDigest(): Sliced<void>;
 }
 
 export interface WriterOptions {
@@ -50,25 +46,19 @@ export interface WriterOptions {
   history: boolean;
   /** Of a replica: the times at which its node applied and reverted blocks, in the place of its own. */
   timesOf?: TimesOf | undefined;
-  /** Given: nothing is written but what the next blocks need, and rows of history go there. */
-  historyOnly?: ((key: Buffer, value: Buffer) => void) | undefined;
 }
 
 export const createWriter = (pending: WriteBatch, rules: ChainRules, options: WriterOptions): Writer => {
   const sets = createRankedSets(pending);
   const standings = createDelegateStandings(pending);
   const undoLog = createWriteLog();
-  const { historyOnly } = options;
   const writingOf = (journal: Journal, rankedSets: RankedSetWriter, digest: Digest): Omit<Writing, "history"> => ({
     ...{ reading: pending, rules, standings, journal, rankedSets, digest },
-    stateOnly: historyOnly !== undefined,
   });
   const historyOf =
     (journal: Journal): HistoryOf =>
-    (height, before, digest) => {
-      if (historyOnly !== undefined) return createHistoryRows(height, historyOnly);
-      return options.history ? continueHistory(height, before && { state: before, digest: digest.bytes() }, pending, journal) : undefined;
-    };
+    (height, before, digest) =>
+      options.history ? continueHistory(height, before && { state: before, digest: digest.bytes() }, pending, journal) : undefined;
   const forget = (): void => {
     sets.forget();
     standings.forget();
@@ -84,11 +74,11 @@ export const createWriter = (pending: WriteBatch, rules: ChainRules, options: Wr
   };
 
   return {
-    apply: function* (blocks, settled, written, appliedAt) {
+    apply: function* (blocks, settled, appliedAt) {
       // Blocks that will not be reverted share a journal, so that a count that several change is written once.
       const journal = createPlainJournal(pending);
       const rankedSets = sets.writer(journal);
-      const digest = createDigest(yield* digestBefore(pending));
+      const digest = createDigest(digestBefore(pending));
       for (const full of blocks) {
         const { height } = full.block;
         if (height <= settled) yield* writeBlock(full, writingOf(journal, rankedSets, digest), historyOf(journal));
@@ -102,7 +92,6 @@ export const createWriter = (pending: WriteBatch, rules: ChainRules, options: Wr
         // A block without an undo record replaces that of an older block all the same.
         if (height > options.undoBlocks) removeUndo(pending, height - options.undoBlocks);
         noteTimes(pending, full, { appliedAt, told: options.timesOf?.("applied", full.block.id), rules });
-        written(full);
       }
       yield* rankedSets.flush();
     },
@@ -112,10 +101,6 @@ export const createWriter = (pending: WriteBatch, rules: ChainRules, options: Wr
       return reverted;
     },
     aborted: forget,
-    completeDigest: function* () {
-      const tip = readState(pending)?.tip;
-      if (tip !== undefined && readDigest(pending, tip) === undefined) putDigest(pending, tip, yield* digestBefore(pending));
-    },
   };
 };
 
@@ -136,7 +121,6 @@ const revertTip = (pending: WriteBatch, options: WriterOptions): KeptBlock | und
   const reverted = withApplied(pending, readFullBlock(pending, height));
   rollBack(pending, undo);
   removeUndo(pending, height);
-  if (options.history) takeHistoryBack(height, undo, readState(pending), pending);
   removeDigest(pending, height);
   return reverted;
 };
@@ -152,7 +136,7 @@ const emptyState = (): Omit<StateRecord, "tip"> => ({
 type HistoryOf = (height: number, before: StateRecord | undefined, digest: Digest) => HistoryRows | undefined;
 
 const writeBlock = function* (full: FullBlock, given: Omit<Writing, "history">, historyOf: HistoryOf): Sliced<void> {
-  const { journal, reading, rules, digest, stateOnly } = given;
+  const { journal, reading, rules, digest } = given;
   const { block, transactions } = full;
   const before = readState(reading);
   requireChained(block, before);
@@ -177,15 +161,12 @@ const writeBlock = function* (full: FullBlock, given: Omit<Writing, "history">, 
   yield* bringRecipients(full, changes, writing);
   const wallets = walletsAfter(changes, state);
   yield;
-  if (!stateOnly) yield* writeTransactions(transactions, wallets, state, writing);
+  yield* writeTransactions(transactions, wallets, state, writing);
   yield* writeDelegates(block, changes, wallets, writing);
   yield* writeWallets(changes, wallets, writing);
   yield* writeLocks(changes, writing);
-  if (stateOnly) journal.insert("blocks", numberKey(block.height), blockCodec.pack(block));
-  else {
-    yield* writeFees(full, writing);
-    writeBlockRecord(block, state.transactions - transactions.length, writing);
-  }
+  yield* writeFees(full, writing);
+  writeBlockRecord(block, state.transactions - transactions.length, writing);
   journal.put("meta", stateKey, stateCodec.pack(state));
   if (endsRound(block.height, rules.milestones)) yield* endRound(block.height, writing);
   writing.history?.end(state, digest.bytes());

@@ -16,6 +16,4 @@ export interface Writing {
   digest: Digest;
   /** Undefined where no history is kept. */
   history: HistoryRows | undefined;
-  /** Whether nothing is written but wallets, delegates, locks, rounds and history: for a store that serves nobody. */
-  stateOnly: boolean;
 }

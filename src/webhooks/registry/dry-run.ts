@@ -99,7 +99,10 @@ export interface RecentEvents {
   last(event: string, limit: number): RecentEvent[];
 }
 
-export const createRecentEvents = (store: WebhookStore, keep: number): RecentEvents => {
+/** Payloads of each event. */
+const keep = 100;
+
+export const createRecentEvents = (store: WebhookStore): RecentEvents => {
   const noted = new Map<string, Waiting[]>();
 
   const flush = (): void => {
@@ -117,7 +120,6 @@ export const createRecentEvents = (store: WebhookStore, keep: number): RecentEve
 
   return {
     note: (event, waiting) => {
-      if (keep === 0) return;
       const list = noted.get(event);
       if (list === undefined) noted.set(event, [waiting]);
       else if (list.push(waiting) >= 2 * keep) list.splice(0, keep);

@@ -30,7 +30,7 @@ const plugin = createApiPlugin({
   dataDir,
   blocks: { read: (from, limit) => blocks.slice(from - 1, from - 1 + limit) },
   logger,
-  options: { rateLimit: false, webhooks: false, maxStreams: Number(streams), maxConnections: 2 * Number(streams), maxConnectionsPerAddress: 2 * Number(streams) },
+  options: { webhooks: false, maxStreams: Number(streams), maxConnections: 2 * Number(streams) },
 });
 const server = await plugin.listen(0);
 

@@ -1,10 +1,10 @@
 import type { ChainAdapter, ChainSnapshot, MaybePromise } from "../../../types/chain-adapter.js";
 import { PorticoError } from "../../../src/errors.js";
-import { defaultOptions } from "../../../src/options/options.js";
+import { searchRows } from "../../../src/plugin/states.js";
 
 /** Asks one thing of the current state, within the bounds of a request, and releases it as a request does. */
 export const askOnce = async <T>(chain: ChainAdapter, ask: (snapshot: ChainSnapshot) => MaybePromise<T>): Promise<T> => {
-  const snapshot = await chain.snapshot({ searchRows: defaultOptions.searchRows });
+  const snapshot = await chain.snapshot({ searchRows });
   if (snapshot === undefined) throw new Error("the chain answers nothing yet");
   try {
     return await ask(snapshot);

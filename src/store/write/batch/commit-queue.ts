@@ -1,8 +1,6 @@
 import { runSliced, type Pace, type Sliced } from "../../../async/time-slicing.js";
 
 export interface CommitQueueNeeds {
-  /** Called before a `write`, which may undo what was written: finishes what still depends on it. */
-  begin(): Promise<void>;
   /** Commits what was prepared, and does all that follows from that. */
   commit(): Promise<void>;
   /** Discards what was prepared and not committed. */
@@ -15,67 +13,16 @@ export interface CommitQueue {
   write(work: Sliced<void>): Promise<void>;
   /** Resolves when it is prepared, in a hurry, and the write before is committed. If its own commit fails, the next call rejects. */
   writeAhead(work: Sliced<void>): Promise<void>;
-  /** As `write`, but waits for its turn, and those that come meanwhile wait for it. */
-  writeBetween(work: Sliced<void>): Promise<void>;
   /** Resolves when all is committed. */
   written(): Promise<void>;
   /** Resolves when no commit is under way, however it went. */
   idle(): Promise<void>;
 }
 
-type Work = () => Promise<void>;
-
-/** One piece of work at a time. `failed` is called before one that failed lets others begin. */
-const createTurns = (failed: Work) => {
-  let isTaken = false;
-  /** Resolves when the work that was begun last is done, however it went. */
-  let current: Promise<void> = Promise.resolve();
-  let between: Promise<void> | undefined;
-
-  const take = async (work: Work): Promise<void> => {
-    if (isTaken) throw new Error("the store is already being written");
-    isTaken = true;
-    let done = (): void => undefined;
-    current = new Promise((resolve) => (done = resolve));
-    try {
-      await work();
-    } catch (error) {
-      await failed();
-      throw error;
-    } finally {
-      isTaken = false;
-      done();
-    }
-  };
-
-  return {
-    /** Begins at once, and fails if other work is under way; but waits for what was put between. */
-    take: async (work: Work): Promise<void> => {
-      while (between !== undefined) await between;
-      return take(work);
-    },
-    /** Waits for its turn, and what comes meanwhile waits for it. */
-    putBetween: async (work: Work): Promise<void> => {
-      const before = between;
-      const own = (async () => {
-        await before;
-        await current;
-        await take(work);
-      })();
-      const settled = own.catch(() => undefined);
-      between = settled;
-      try {
-        await own;
-      } finally {
-        if (between === settled) between = undefined;
-      }
-    },
-  };
-};
-
-export const createCommitQueue = ({ begin, commit, giveUp }: CommitQueueNeeds): CommitQueue => {
+export const createCommitQueue = ({ commit, giveUp }: CommitQueueNeeds): CommitQueue => {
   /** The commit that is under way, until a caller has been told how it went. */
   let committing: Promise<void> | undefined;
+  let isTaken = false;
 
   const heard = async (): Promise<void> => {
     try {
@@ -85,12 +32,21 @@ export const createCommitQueue = ({ begin, commit, giveUp }: CommitQueueNeeds): 
     }
   };
 
-  /** Work that fails leaves nothing behind. */
-  const turns = createTurns(async () => {
-    giveUp();
-    // If the commit before has failed, that is the cause.
-    await heard();
-  });
+  /** One piece of work at a time; one that fails leaves nothing behind. */
+  const take = async (work: () => Promise<void>): Promise<void> => {
+    if (isTaken) throw new Error("the store is already being written");
+    isTaken = true;
+    try {
+      await work();
+    } catch (error) {
+      giveUp();
+      // If the commit before has failed, that is the cause.
+      await heard();
+      throw error;
+    } finally {
+      isTaken = false;
+    }
+  };
 
   const workOut = async (work: Sliced<void>, pace: Pace): Promise<void> => {
     await runSliced(work, pace);
@@ -99,18 +55,15 @@ export const createCommitQueue = ({ begin, commit, giveUp }: CommitQueueNeeds): 
     committing.catch(() => undefined);
   };
 
-  const whole = (work: Sliced<void>): Work => async () => {
-    await heard();
-    await begin();
-    await workOut(work, "background");
-    await heard();
-  };
-
   return {
-    write: (work) => turns.take(whole(work)),
-    writeBetween: (work) => turns.putBetween(whole(work)),
-    writeAhead: (work) => turns.take(() => workOut(work, "cooperative")),
-    written: () => turns.take(heard),
+    write: (work) =>
+      take(async () => {
+        await heard();
+        await workOut(work, "background");
+        await heard();
+      }),
+    writeAhead: (work) => take(() => workOut(work, "cooperative")),
+    written: () => take(heard),
     idle: async () => {
       await committing?.catch(() => undefined);
     },
