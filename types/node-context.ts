@@ -174,6 +174,8 @@ export interface NodeContext {
    * what the reply has of this process: a host that keeps it can go on telling of a process that has ended, so that no counter falls.
    */
   otherMetrics?: ((own: ProcessMetrics) => MaybePromise<readonly ProcessMetrics[]>) | undefined;
+  /** What is wrong beside the node, such as `problem()` of what publishes its changes: `health` says so, and its status stays. */
+  warning?: (() => string | undefined) | undefined;
   clock?: Clock | undefined;
   options?: PorticoOptions | undefined;
 }

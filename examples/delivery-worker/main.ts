@@ -50,7 +50,7 @@ if (values.help) {
 }
 const [concurrency, metricsPort] = [Number(values.concurrency), Number(values["metrics-port"])];
 if (values.nats === "") refuse("--nats is missing: the server that brings requests.");
-if (!isNats(values.nats)) refuse("--nats must be a URL such as nats://10.0.0.7:4222.");
+if (!values.nats.split(",").every(isNats)) refuse("--nats must be a URL such as nats://10.0.0.7:4222, or several, separated by commas.");
 if (!/^[\w-]{0,64}$/.test(values["nats-prefix"])) refuse("--nats-prefix must be 1 to 64 letters, digits, - or _.");
 if (!Number.isInteger(concurrency) || concurrency < 1) refuse("--concurrency must be a whole number from 1 on.");
 if (!Number.isInteger(metricsPort) || metricsPort < 0 || metricsPort > 65_535) refuse("--metrics-port must be a whole number from 0 to 65535.");
@@ -75,7 +75,7 @@ requireFile("nats-ca");
 
 const start = (): DeliveryWorker => {
   const servers = {
-    servers: values.nats,
+    servers: values.nats.split(","),
     ...(values["nats-creds"] === "" ? {} : { credentials: values["nats-creds"] }),
     ...(values["nats-ca"] === "" ? {} : { tls: { caFile: values["nats-ca"] } }),
     ...(values["nats-prefix"] === "" ? {} : { prefix: values["nats-prefix"] }),

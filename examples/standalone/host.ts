@@ -190,7 +190,7 @@ const createNode = async (options: HostOptions, crypto: ChainCrypto, blocks: Cha
   const nats: NatsMeasured = { dispatch };
   if (dispatch !== undefined) closing.add(dispatch.close);
   const otherMetrics = async (): Promise<ProcessMetrics[]> => [await measureNats(nats)];
-  const hooks = { otherMetrics, ...(dispatch === undefined ? {} : { dispatch }), ...(onProgress === undefined ? {} : { onProgress }), ...(access === undefined ? {} : { accessLog: access }) };
+  const hooks = { otherMetrics, warning: () => nats.publisher?.problem(), ...(dispatch === undefined ? {} : { dispatch }), ...(onProgress === undefined ? {} : { onProgress }), ...(access === undefined ? {} : { accessLog: access }) };
   const plugin = createApiPlugin({ options: porticoOptions(options), network, events, dataDir, blocks, pool, node, logger, clock, ...hooks });
   return { plugin, pool, events, node, chain, nats };
 };

@@ -4,14 +4,15 @@ import type { HostOptions } from "./options.js";
 
 /** NATS, where it is asked for: nothing of it is loaded otherwise. */
 
-const natsOptions = ({ nats, natsCreds, natsCa, natsPrefix }: Pick<HostOptions, "nats" | "natsCreds" | "natsCa" | "natsPrefix">): NatsOptions | undefined =>
+const natsOptions = ({ nats, natsCreds, natsCa, natsPrefix, natsReplicas }: Pick<HostOptions, "nats" | "natsCreds" | "natsCa" | "natsPrefix" | "natsReplicas">): NatsOptions | undefined =>
   nats === undefined
     ? undefined
     : {
-        servers: nats,
+        servers: nats.split(","),
         ...(natsCreds === undefined ? {} : { credentials: natsCreds }),
         ...(natsCa === undefined ? {} : { tls: { caFile: natsCa } }),
         ...(natsPrefix === undefined ? {} : { prefix: natsPrefix }),
+        ...(natsReplicas === undefined ? {} : { replicas: natsReplicas }),
       };
 
 /** Gives requests of webhooks to workers; undefined unless `--dispatch` was given. */

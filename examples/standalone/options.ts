@@ -24,6 +24,8 @@ export interface HostOptions {
   natsCa?: string;
   /** What its streams and subjects begin with. */
   natsPrefix?: string;
+  /** Servers of a cluster that keep the stream. */
+  natsReplicas?: number;
   /** Whether requests of webhooks are given to workers. */
   dispatch?: true;
   /** Folder. */
@@ -134,7 +136,7 @@ const urlIn = ({ text, label }: Reading): string | undefined => {
 /** @throws UsageError. It shows no part of the URL: there may be a password in it */
 const natsIn = ({ text, label }: Reading): string | undefined => {
   const url = text("nats");
-  if (url !== undefined && !isUrlOf(/^(?:nats|tls):$/, url)) throw new UsageError(`${label("nats")} must be a URL such as nats://10.0.0.7:4222; in a user or password, characters such as / # ? @ and % are written as %2F %23 %3F %40 %25.`);
+  if (url !== undefined && !url.split(",").every((one) => isUrlOf(/^(?:nats|tls):$/, one))) throw new UsageError(`${label("nats")} must be a URL such as nats://10.0.0.7:4222; in a user or password, characters such as / # ? @ , and % are written as %2F %23 %3F %40 %2C %25. Several are separated by commas.`);
   return url;
 };
 
@@ -158,6 +160,7 @@ const needed = [
   ["nats-creds", "nats"],
   ["nats-ca", "nats"],
   ["nats-prefix", "nats"],
+  ["nats-replicas", "nats"],
   ["dispatch", "nats"],
   ["lake-blocks", "lake"],
   ["lake-snapshots", "lake"],
@@ -235,6 +238,7 @@ export const readHostOptions = (args: readonly string[], { environment = {}, isT
       natsCreds: text("nats-creds"),
       natsCa: text("nats-ca"),
       natsPrefix: natsPrefixIn(reading),
+      natsReplicas: has("nats-replicas") ? wholeNumber("nats-replicas", 1, 5) : undefined,
       lake: text("lake"),
       lakeBlocks: has("lake-blocks") ? wholeNumber("lake-blocks", 1, 10_000_000) : undefined,
       lakeSnapshots: has("lake-snapshots") ? wholeNumber("lake-snapshots", 0, 1_000_000_000) : undefined,

@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { isIP } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { checkServerIdentity, type PeerCertificate } from "node:tls";
+import type { JetStreamManager, StreamInfo } from "@nats-io/jetstream";
 import { type Authenticator, connect, credsAuthenticator, type NatsConnection, tokenAuthenticator, usernamePasswordAuthenticator } from "@nats-io/transport-node";
 import type { Logger } from "../../types/node-context.js";
 import { messageOf, PorticoError } from "../errors.js";
@@ -20,6 +21,8 @@ export interface NatsOptions {
   tls?: { caFile?: string; certFile?: string; keyFile?: string };
   /** Tells networks on one server apart, and several nodes of one network. Default: `portico`. */
   prefix?: string;
+  /** How many servers of a cluster keep a stream. Default: 3, or as many as the cluster has. */
+  replicas?: number;
   /** Milliseconds in which a server has to have let the client in, or refused it; then the next is tried. Default: 5,000. */
   connectTimeout?: number;
 }
@@ -122,6 +125,8 @@ export interface Link {
   connection(): NatsConnection | undefined;
   /** Whether it works, and a server is there at present. */
   isConnected(): boolean;
+  /** Why it does not work; undefined while nothing is wrong. */
+  problem(): string | undefined;
   /** `before` is called with the connection before that is closed. */
   stop(before?: (connection: NatsConnection | undefined) => Promise<void>): Promise<void>;
 }
@@ -184,6 +189,7 @@ export const keepLink = (options: NatsOptions, { name, retryDelay, logger, says,
   return {
     connection: () => connection,
     isConnected: () => isWorking && isServerThere(),
+    problem: () => problem ?? (connection === undefined || isServerThere() ? undefined : "no server can be reached"),
     stop: async (before) => {
       ending.abort();
       await before?.(connection);
@@ -193,6 +199,33 @@ export const keepLink = (options: NatsOptions, { name, retryDelay, logger, says,
       await connection?.close();
     },
   };
+};
+
+/** What a cluster says that is too small, or of which too few servers are there. */
+const isTooMany = (error: unknown): boolean => /replicas|no suitable peers|insufficient resources/i.test(messageOf(error));
+
+const wantedReplicas = ({ replicas }: Pick<NatsOptions, "replicas">, { info }: Pick<NatsConnection, "info">): number => replicas ?? (info?.cluster === undefined ? 1 : 3);
+
+/** Makes a stream that is kept by as many servers as there are, three at the most, or as the option says. */
+export const addStream = async (manager: JetStreamManager, connection: NatsConnection, options: Pick<NatsOptions, "replicas">, config: Parameters<JetStreamManager["streams"]["add"]>[0]): Promise<StreamInfo> => {
+  for (let replicas = wantedReplicas(options, connection); ; replicas--) {
+    try {
+      return await manager.streams.add({ ...config, num_replicas: replicas });
+    } catch (error) {
+      if (options.replicas !== undefined || replicas === 1 || !isTooMany(error)) throw error;
+    }
+  }
+};
+
+/** Has a stream kept by more servers, where there are more by now. It goes on as it is where that cannot be. */
+export const extendStream = async (manager: JetStreamManager, connection: NatsConnection, options: Pick<NatsOptions, "replicas">, { config }: StreamInfo): Promise<void> => {
+  for (let replicas = wantedReplicas(options, connection); replicas > config.num_replicas; replicas--) {
+    try {
+      return void (await manager.streams.update(config.name, { num_replicas: replicas }));
+    } catch (error) {
+      if (!isTooMany(error)) throw error;
+    }
+  }
 };
 
 /**

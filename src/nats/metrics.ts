@@ -7,7 +7,7 @@ import type { NatsTip } from "./tip-subscriber.js";
 
 /** What of NATS this process has. */
 export interface NatsMeasured {
-  publisher?: Pick<TipPublisher, "published"> | undefined;
+  publisher?: Pick<TipPublisher, "published" | "problem"> | undefined;
   /** Of a replica. */
   tip?: Pick<NatsTip, "received" | "isConnected"> | undefined;
   dispatch?: Pick<NatsDispatch, "counts" | "workers"> | undefined;

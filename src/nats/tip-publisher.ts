@@ -4,12 +4,14 @@ import type { Logger } from "../../types/node-context.js";
 import { messageOf } from "../errors.js";
 import { parseChange } from "../replica/change-line.js";
 import { createNodeClient } from "../replica/node/node-client.js";
-import { keepLink, type NatsOptions, requireFiles, streamOf } from "./connection.js";
+import { addStream, extendStream, keepLink, type NatsOptions, requireFiles, streamOf } from "./connection.js";
 
 /** Carries the changes of a node into a stream of JetStream, for its replicas. */
 export interface TipPublisher {
   /** Changes published since it was started. */
   published(): number;
+  /** That changes are not published, and why; undefined while they are. For `warning` of the node context. */
+  problem(): string | undefined;
   stop(): Promise<void>;
 }
 
@@ -25,6 +27,8 @@ const keptMessages = 10_000;
 const keptNanoseconds = 3_600e9;
 /** Bytes of a message besides its payload. */
 const overhead = 1_024;
+
+const notPublished = "changes are not published to NATS, replicas ask the node";
 
 interface Place {
   /** Sequence number of the last message. */
@@ -45,15 +49,18 @@ const isOvertaken = (error: unknown): boolean => /wrong last sequence/i.test(mes
 const isMissing = (error: unknown): boolean => /not found|no message/i.test(messageOf(error));
 
 /** Makes the stream where there is none: a server that lost it begins again. */
-const ensureStream = async (manager: JetStreamManager, { name, subject }: ReturnType<typeof streamOf>): Promise<Place> => {
+const ensureStream = async (manager: JetStreamManager, connection: NatsConnection, options: NatsOptions, { name, subject }: ReturnType<typeof streamOf>): Promise<Place> => {
   try {
-    const { state } = await manager.streams.info(name);
+    const found = await manager.streams.info(name);
+    await extendStream(manager, connection, options, found);
+    const { state } = found;
     if (state.messages === 0) return { sequence: state.last_seq, cursor: undefined };
     const last = await manager.streams.getMessage(name, { seq: state.last_seq });
     return { sequence: state.last_seq, cursor: last === null ? undefined : parseChange(last.string()).cursor };
   } catch (error) {
     if (!isMissing(error)) throw error;
-    const { state } = await manager.streams.add({ name, subjects: [subject], retention: RetentionPolicy.Limits, storage: StorageType.File, discard: DiscardPolicy.Old, max_msgs: keptMessages, max_age: keptNanoseconds });
+    const bounds = { discard: DiscardPolicy.Old, max_msgs: keptMessages, max_age: keptNanoseconds };
+    const { state } = await addStream(manager, connection, options, { name, subjects: [subject], retention: RetentionPolicy.Limits, storage: StorageType.File, ...bounds });
     return { sequence: state.last_seq, cursor: undefined };
   }
 };
@@ -78,7 +85,7 @@ export const startTipPublisher = (options: NatsOptions, { url, nethash, logger }
   };
 
   const publishAll = async (connection: NatsConnection, working: () => void, signal: AbortSignal): Promise<void> => {
-    const place = await ensureStream(await jetstreamManager(connection), stream);
+    const place = await ensureStream(await jetstreamManager(connection), connection, options, stream);
     const js = jetstream(connection);
     const most = connection.info?.max_payload ?? 1_048_576;
     const after = place.cursor === undefined ? "tip" : `${place.cursor},tip`;
@@ -94,12 +101,16 @@ export const startTipPublisher = (options: NatsOptions, { url, nethash, logger }
     name: "portico node",
     retryDelay: 250,
     logger,
-    says: { fails: "changes are not published to NATS, replicas ask the node", works: "changes are published to NATS again" },
+    says: { fails: notPublished, works: "changes are published to NATS again" },
     work: (connection, working, signal) => publishAll(connection, working, signal).catch(stepBack),
   });
 
   return {
     published: () => published,
+    problem: () => {
+      const problem = link.problem();
+      return problem === undefined ? undefined : `${notPublished}: ${problem}`;
+    },
     stop: async () => {
       await link.stop();
       await client.close();

@@ -27,6 +27,8 @@ export interface HealthNeeds {
   seen: { readonly height: number; readonly problem?: string | undefined };
   /** A reader's host: what keeps the node from following the chain. */
   told: (() => string | undefined) | undefined;
+  /** What is wrong beside the node, which serves all the same. */
+  warning: (() => string | undefined) | undefined;
   openSnapshot(): MaybePromise<ChainSnapshot | undefined>;
   /** Is told of a block that cannot be read. @throws PorticoError HOST_SILENT where it did not come in time */
   unreadable(error: unknown): undefined;
@@ -60,7 +62,7 @@ export const createHealth = (needs: HealthNeeds) => {
     const wrong = [problems.present(), chain.problem?.() ?? seen.problem, told?.()].filter((reason) => reason !== undefined);
     // It ends by itself: nothing is wrong unless something keeps it from going on.
     const rebuilding = told?.() === undefined ? chain.rebuilding?.() : undefined;
-    const problem = [...wrong, ...(rebuilding === undefined ? [] : [rebuilding])].join("; ");
+    const problem = [...wrong, rebuilding, needs.warning?.()].filter((reason) => reason !== undefined).join("; ");
     const isReady = chain.isReady?.() ?? seen.height > 0;
     const started = wrong.length > 0 ? "failing" : isReady ? "ok" : "starting";
     const status = phase() === "started" ? started : phase() === "starting" ? "starting" : "stopped";

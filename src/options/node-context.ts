@@ -127,6 +127,7 @@ const known: Record<keyof NodeContext | keyof ReaderContext, true> = {
   logger: true,
   accessLog: true,
   otherMetrics: true,
+  warning: true,
   clock: true,
   options: true,
 };
@@ -230,13 +231,14 @@ const requireTransactionTypes = (rows: unknown): void => {
   requireNames(rows as TransactionType[]);
 };
 
-const requireTypes = ({ dataDir, transactionTypes, onProgress, accessLog, otherMetrics, problem, node, options }: Unchecked): void => {
+const requireTypes = ({ dataDir, transactionTypes, onProgress, accessLog, otherMetrics, problem, warning, node, options }: Unchecked): void => {
   if (dataDir !== undefined && (typeof dataDir !== "string" || dataDir === "")) refuse("`dataDir` must be the path of a folder");
   if (transactionTypes !== undefined) requireTransactionTypes(transactionTypes);
   if (!isOptionalFunction(onProgress)) refuse("`onProgress` must be a function");
   if (!isOptionalFunction(accessLog)) refuse("`accessLog` must be a function");
   if (!isOptionalFunction(otherMetrics)) refuse("`otherMetrics` must be a function");
   if (!isOptionalFunction(problem)) refuse("`problem` must be a function");
+  if (!isOptionalFunction(warning)) refuse("`warning` must be a function");
   if (node !== undefined && !isObject(node)) refuse("`node` must be an object");
   // Through JSON, so that members that are undefined count as absent.
   if (node !== undefined) requireShape(NodeData, JSON.parse(JSON.stringify(node)), "node");

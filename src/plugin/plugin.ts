@@ -88,6 +88,7 @@ const createOperating = (context: NodeContext | ReaderContext, { chain, problems
   const reports = createHealth({
     ...{ phase: late.phase, problems, chain, seen, openSnapshot, unreadable, finalHeight, snapshotAt, inTime, rules, clock },
     told: context.reader === true ? context.problem : undefined,
+    warning: context.warning,
     staleAfter: options.staleAfter,
     sync,
     distance: replica?.distance,

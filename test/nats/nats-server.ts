@@ -48,6 +48,18 @@ export class NatsServer {
     await endProcess(child, "SIGKILL");
   }
 
+  /** A cluster, whose servers are all there. */
+  static async cluster(size: number): Promise<NatsServer[]> {
+    const routes: number[] = [];
+    for (let server = 0; server < size; server++) routes.push(await freePort());
+    const all = routes.map((route, place) => {
+      const others = routes.map((port) => `nats-route://127.0.0.1:${port}`).join(", ");
+      return new NatsServer(`server_name: s${place}\ncluster { name: c, listen: "127.0.0.1:${route}", routes: [${others}] }`);
+    });
+    await Promise.all(all.map((server) => server.start()));
+    return all;
+  }
+
   /** Killed, and all that it stored is lost. */
   async lose(): Promise<void> {
     await this.kill();

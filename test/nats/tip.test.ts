@@ -170,6 +170,33 @@ describe("A node's changes over JetStream", function () {
     expect(tip.isConnected()).to.equal(false);
   });
 
+  it("are kept by three servers of a cluster, and go on without the one that led them; what is not published is said in health", async () => {
+    const servers = await NatsServer.cluster(3);
+    const urls = servers.map(({ url }) => url);
+    const node = await new TestNode(60).start();
+    const publisher = startTipPublisher({ servers: urls }, { url: node.url, nethash, logger: silentLogger });
+    atEnd(() => publisher.stop());
+    node.warning = publisher.problem;
+    await until("a first change", async () => {
+      await node.grow(1);
+      return publisher.published() > 0;
+    });
+    const connection = await connect({ servers: urls });
+    atEnd(() => connection.close());
+    const { config, cluster } = await (await jetstreamManager(connection)).streams.info(streamOf({}, nethash).name);
+    expect(config.num_replicas).to.equal(3);
+    expect(node.plugin.health()).not.to.have.property("problem");
+    await servers[Number(cluster?.leader?.slice(1))]?.kill();
+    const before = publisher.published();
+    await until("changes without that server", async () => {
+      await node.grow(1);
+      return publisher.published() > before;
+    });
+    for (const server of servers) await server.kill();
+    await until("word of it", () => node.plugin.health().problem?.startsWith("changes are not published to NATS") === true);
+    expect(node.plugin.health().status).to.equal("ok");
+  });
+
   it("come from the node while no server can be reached, and nobody waits for it", async () => {
     const server = new NatsServer();
     server.port = 1;

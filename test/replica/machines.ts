@@ -99,6 +99,8 @@ export class TestNode implements Served {
   /** Thrown by its pool, if it is set. */
   refusal: Error | undefined;
   readonly lines: string[] = [];
+  /** What is wrong beside it. */
+  warning: () => string | undefined = () => undefined;
   chain: BlockData[];
   plugin!: ApiPlugin;
   port = 0;
@@ -127,6 +129,7 @@ export class TestNode implements Served {
       sync: { networkHeight: () => this.chain.length + 3, synced: () => true },
       node: { version: "3.9.1", ports: { "@arkecosystem/core-p2p": 4001, "@arkecosystem/core-webhooks": null } },
       pool: { list: () => this.pool, submit: (transactions) => this.submit(transactions) },
+      warning: () => this.warning(),
       logger: loggerTo(this.lines),
       ...(dispatch === undefined ? {} : { dispatch }),
       options: { ...nodeOptions, webhooks: { allowTargets: ["127.0.0.0/8"], schedule: [200, 200, 200, 500, 500] }, ...(lake === undefined ? {} : { lake }) },
