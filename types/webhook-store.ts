@@ -4,6 +4,8 @@ import type { Attempt, BatchRule, Condition, DeliveryOrder, DeliveryState } from
 
 export interface WebhookRow {
   id: number;
+  /** What its values of `webhook-id` are made from, as a store that is restored may give its number to another. Absent in rows of earlier versions: the number. */
+  uid?: string;
   /** Names and patterns, as the client spelt them. */
   events: string[];
   target: string;

@@ -73,7 +73,7 @@ const defaultGrace = 2_000;
 const writeOld = ({ number, at, event, json }: HeardEvent, store: WebhookStore, register: Register): void => {
   const eventId = `${store.instance}.${number}`;
   const { ids } = register.matcher().match(event, JSON.parse(json));
-  const recipients = ids.map((webhookId) => ({ webhookId, event, key: keyOf(webhookId, eventId), begin: { state: "pending" as const } }));
+  const recipients = ids.map((webhookId) => ({ webhookId, event, key: keyOf(register.find(webhookId) ?? { id: webhookId }, eventId), begin: { state: "pending" as const } }));
   if (recipients.length > 0) store.append({ at, eventId, event, json }, recipients);
   store.setJournalPosition(number);
 };

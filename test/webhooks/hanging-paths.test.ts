@@ -20,7 +20,7 @@ const servers: Record<string, (listener: RequestListener) => Server> = {
   http: createPlain,
   https: (listener) => {
     const { certificate, key } = createCertificate(["127.0.0.1"]);
-    return createSecure({ cert: readFileSync(certificate), key: readFileSync(key) }, listener) as unknown as Server;
+    return createSecure({ cert: readFileSync(certificate), key: readFileSync(key) }, listener);
   },
 };
 

@@ -101,6 +101,20 @@ describe("the last that a webhook is told", () => {
     expect([t1, t2].map((one) => lastWord(one.id))).to.deep.equal(["transaction.applied", "transaction.reverted"]);
   });
 
+  it("is what the chain says, at once, where nobody knows the block of its cursor any more", async () => {
+    await begin();
+    const { id } = stage.engine.create({ events: blockEvents, target: receiver.url });
+    await apply(b, id);
+    stage.engine.patch(id, { enabled: false });
+    scripted.revert();
+    scripted.apply(other);
+    forgotten.add(b.block.id);
+    stage.engine.patch(id, { enabled: true });
+    // Without asking: that would have it look again.
+    await eventually(() => lastWord(other.block.id));
+    expect(stage.lines.join("\n")).to.include("goes on from");
+  });
+
   for (const order of ["strict", "first"] as const) {
     it(`is what the chain says, though an old delivery was sent again, and failed, as the webhook was disabled (${order})`, async () => {
       await begin();

@@ -102,10 +102,11 @@ export const createDeliveries = (needs: DeliveriesNeeds): Deliveries => {
 
   return {
     ping: (webhookId) => {
-      checkPings(webhookRow(store, webhookId));
+      const webhook = webhookRow(store, webhookId);
+      checkPings(webhook);
       const at = clock.now();
       const message = { at, json: payloadJson({ webhook: webhookId }) };
-      const key = keyOf(webhookId, `${store.instance}.${pingEvent}.${randomUUID()}`);
+      const key = keyOf(webhook, `${store.instance}.${pingEvent}.${randomUUID()}`);
       const [row] = work(webhookId, () => store.append(message, [{ webhookId, event: pingEvent, key, begin: { state: "ping" } }]));
       return show(find(store, webhookId, row?.id ?? 0));
     },

@@ -37,7 +37,7 @@ export const announce = (store: WebhookStore, register: Register, at: number, ow
   const eventId = `${store.instance}.${event}.${data.webhook}.${data.delivery ?? 0}.${at.toString(36)}`;
   store.append(
     { at, eventId, event, json: JSON.stringify(data) },
-    ids.map((webhookId) => ({ webhookId, event, key: keyOf(webhookId, eventId), begin: { state: "pending" } })),
+    ids.map((webhookId) => ({ webhookId, event, key: keyOf((webhookId === changed?.id ? changed : register.find(webhookId)) ?? { id: webhookId }, eventId), begin: { state: "pending" } })),
   );
   return ids;
 };

@@ -10,10 +10,10 @@ import { deliveryHeaders, type NodeKey } from "../send/signature.js";
  * The value of `webhook-id`: made from the webhook and the event, and nothing else, so that a replay or a restored node sends the same. No
  * dots: what is signed has them between its parts.
  */
-export const keyOf = (webhookId: number, eventId: string): string => `msg_${webhookId}_${hash("sha256", `${webhookId} ${eventId}`, "hex").slice(0, 32)}`;
+export const keyOf = ({ id, uid = String(id) }: Pick<WebhookRow, "id" | "uid">, eventId: string): string => `msg_${id}_${hash("sha256", `${uid} ${eventId}`, "hex").slice(0, 32)}`;
 
 /** A batch is named by what is in it: without one of its events it is another. */
-export const batchKeyOf = (webhookId: number, rows: readonly DeliveryRow[]): string => keyOf(webhookId, rows.map(({ key }) => key).join(" "));
+export const batchKeyOf = (webhookId: number, rows: readonly DeliveryRow[]): string => keyOf({ id: webhookId }, rows.map(({ key }) => key).join(" "));
 
 /** A delivery with its event. */
 export interface Loaded {

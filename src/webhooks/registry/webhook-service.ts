@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import type { MaybePromise } from "../../../types/chain-adapter.js";
 import type { DeliveryRow, KeptReply, Progress, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
 import type { Webhook, WebhookChanges, WebhookDraft, Webhooks, WebhookSecret } from "../../../types/webhooks.js";
@@ -120,7 +120,7 @@ const createAdding = (needs: ServiceNeeds, showing: () => (row: WebhookRow) => W
     const checked = checkDraft(draft, rules);
     const begins = beginning(needs, checked, draft.from ?? "tip");
     if (register.rows().size >= maxWebhooks) throw new PorticoError("WEBHOOKS_FULL");
-    const row = store.addWebhook({ ...checked, token, olderTokens: [], createdAt: clock.now(), disabledBecause: null });
+    const row = store.addWebhook({ ...checked, uid: randomUUID(), token, olderTokens: [], createdAt: clock.now(), disabledBecause: null });
     store.putProgress(row.id, { ...begins, failingSince: null });
     return { ...showing()(row), ...secretOf(token) };
   };
@@ -139,7 +139,7 @@ const createAdding = (needs: ServiceNeeds, showing: () => (row: WebhookRow) => W
   return { add, addOnce };
 };
 
-const draftOf = ({ id: _, token: __, olderTokens: ___, createdAt: ____, disabledBecause: _____, ...draft }: WebhookRow): WebhookDraft => draft;
+const draftOf = ({ id: _, uid: ______, token: __, olderTokens: ___, createdAt: ____, disabledBecause: _____, ...draft }: WebhookRow): WebhookDraft => draft;
 
 /** Changes webhooks; within a transaction. */
 const createChanging = (needs: ServiceNeeds) => {

@@ -9,6 +9,7 @@ import type { After } from "../timekeeper.js";
 import { createObserve } from "./observe.js";
 import { blockAt, samePlace, wholeHeight } from "./places/place.js";
 import { placeAfter, type Plan, planFirst, type PlannedEvent } from "./record/plan.js";
+import { isNotReady } from "./places/locate.js";
 import { createPlaces, type Places } from "./places/places.js";
 import type { RecentEvents } from "../registry/dry-run.js";
 import { read } from "./read.js";
@@ -177,7 +178,8 @@ const createRound = (needs: ScannerNeeds, places: Places, { isRunning, failed }:
       try {
         if (await step(seat)) hasRead = true;
       } catch (error) {
-        if (!(await places.recover(seat, error))) failed(error);
+        if (await places.recover(seat, error)) hasRead = true;
+        else if (!isNotReady(error)) failed(error);
       }
       await nextTurn();
     }

@@ -2,7 +2,6 @@ import ipaddr from "ipaddr.js";
 import { lookup, Resolver } from "node:dns/promises";
 import { readFile, stat } from "node:fs/promises";
 import { isIP } from "node:net";
-import { join } from "node:path";
 import { type Address, addressOf, createNetworks } from "../../net/addresses.js";
 
 /** Finds the addresses of a name. Rejects when there are none. */
@@ -40,7 +39,7 @@ const limited = (limit: number) => {
 
 const isTimeout = (reason: unknown): boolean => reason instanceof Error && "code" in reason && reason.code === "ETIMEOUT";
 
-const systemHosts = process.platform === "win32" ? join(process.env.SystemRoot ?? "C:\\Windows", "System32/drivers/etc/hosts") : "/etc/hosts";
+const systemHosts = process.platform === "win32" ? "C:/Windows/System32/drivers/etc/hosts" : "/etc/hosts";
 
 const plainName = (hostname: string): string => hostname.toLowerCase().replace(/\.$/, "");
 

@@ -1,7 +1,7 @@
 import type { Place, WebhookRow } from "../../../../types/webhook-store.js";
 import { messageOf, PorticoError } from "../../../errors.js";
 import { cursorText, type ReadOptions } from "../../../follow/index.js";
-import { createLocateOne, isNotReady, type LocateNeeds, optionsOf } from "./locate.js";
+import { createLocateOne, type LocateNeeds, optionsOf } from "./locate.js";
 import { heightOf, placesText, samePlace, toldOf } from "./place.js";
 import { createReaders, nameOf, progressAfter, type Reader, type Readers, type ReadersNeeds, type Role } from "./readers.js";
 import type { Seat } from "./seat.js";
@@ -42,7 +42,7 @@ export interface Places extends Told {
   /** Writes where a webhook is, if it has moved; within a transaction. */
   keepOne(webhookId: number): void;
   hasMoved(): boolean;
-  /** Whether reading can go on after it failed. */
+  /** Whether reading goes on at another place after it failed. */
   recover(seat: Seat, error: unknown): Promise<boolean>;
 }
 
@@ -103,12 +103,11 @@ const createSeating = ({ register, keepsChain }: PlacesNeeds, readers: Readers) 
   };
 };
 
-/** Goes on after a reading that failed, if that can be. */
+/** Goes on after a reading that failed, where the place is to blame. */
 const createRecover =
   ({ store, follow, logger }: PlacesNeeds, drop: (webhookId: number) => void): Places["recover"] =>
   async (seat, error) => {
     for (const id of seat.ids) drop(id);
-    if (isNotReady(error)) return true;
     if (!(error instanceof PorticoError) || error.code !== "CURSOR_UNKNOWN") return false;
     // Below any fork. What a replay has not sent yet is above its height, whichever block is there now.
     const last = await follow.tip(seat.role === "live" ? { ...seat.options, confirmations: "final" } : seat.options);

@@ -53,7 +53,7 @@ export const reversalOf = (webhook: WebhookRow, about: About, prior: Prior | und
   if (opposite === undefined || !namesEvent(webhook.events.map(canonicalEvent), opposite.event)) return {};
   if (prior !== undefined) return prior.heard;
   if (isUnseen) return undefined;
-  return takesBack === undefined ? {} : { reverts: keyOf(webhook.id, takesBack) };
+  return takesBack === undefined ? {} : { reverts: keyOf(webhook, takesBack) };
 };
 
 export const createRowsAbout = (store: Pick<WebhookStore, "hasAbout" | "messagesAbout">) => (about: About, blockId: string | undefined) =>

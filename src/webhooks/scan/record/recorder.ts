@@ -134,7 +134,7 @@ const createWritePiece = (needs: RecorderNeeds) => {
         continue;
       }
       const isLast = plan.last.get(webhookId) === index;
-      const recipient: Recipient = { webhookId, event: spelling(webhook, event.event), key: keyOf(webhookId, event.id), begin: holding.beginOf(webhook, event) };
+      const recipient: Recipient = { webhookId, event: spelling(webhook, event.event), key: keyOf(webhook, event.id), begin: holding.beginOf(webhook, event) };
       if (isLast) recipient.last = true;
       if (reversal.reverts !== undefined) recipient.reverts = reversal.reverts;
       if (isOnRequest && !isReversal(event.event)) recipient.onRequest = true;
