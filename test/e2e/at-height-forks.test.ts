@@ -5,7 +5,6 @@ import type { BlockData } from "../../types/events.js";
 import { loadChain } from "../data/read.js";
 import { count, isLong, seedOr, spread } from "../fixtures/long.js";
 import { buildRandomChain, chainWish } from "../random-chain.js";
-import { closeTemporaryStores } from "../store/temporary-store.js";
 import { answersOf, type PastQuestion, pastQuestions } from "./at-height-questions.js";
 import { type MovingNode, startMovingNode } from "./moving-node.js";
 
@@ -22,7 +21,6 @@ const asking =
 
 describe("every reply at a height, on chains that fork", function () {
   this.timeout(isLong ? 0 : 60_000);
-  afterEach(closeTemporaryStores);
 
   it("is asked for at every route that takes at", () => {
     const taking = v2Routes.filter(({ atHeight }) => atHeight === true).map(({ path }) => path);

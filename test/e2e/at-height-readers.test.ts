@@ -3,7 +3,6 @@ import type { BlockData } from "../../types/events.js";
 import { loadChain } from "../data/read.js";
 import { type ExampleProcess, createWorkbench, urlIn, type Workbench } from "../hosts/example-process.js";
 import { ask } from "../http/ask.js";
-import { closeTemporaryStores } from "../store/temporary-store.js";
 import { answersOf, pastQuestions, type PastQuestion, withAt } from "./at-height-questions.js";
 import { type MovingNode, startMovingNode } from "./moving-node.js";
 
@@ -31,11 +30,7 @@ describe("earlier states in processes that read a node's store", function () {
     await reader.line(/^started/);
     questions = pastQuestions(blocks.slice(0, top), 3);
   });
-  after(async () => {
-    await fixture.clear();
-    await node.stop();
-    await closeTemporaryStores();
-  });
+  after(() => fixture.clear());
 
   it("are, byte for byte, those that the node itself gives", async () => {
     for (const at of heights) {

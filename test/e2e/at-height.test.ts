@@ -88,7 +88,6 @@ describe("at=, the state at a height", function () {
       recorded.set(height, await askAll(node));
     }
   });
-  after(() => node.stop());
 
   it("gives, byte for byte, the replies that the node gave when that block was the tip", async () => {
     for (const height of heights) expect({ height, ...(await askAll(node, height)) }).to.deep.equal({ height, ...recorded.get(height) });

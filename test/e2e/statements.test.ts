@@ -1,24 +1,17 @@
-import { EventEmitter } from "eventemitter3";
-import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { expect } from "chai";
-import { createApiPlugin } from "../../src/index.js";
 import { csvLine } from "../../src/api/statement/booking.js";
 import { actors } from "../../src/conformance/chain/actors.js";
 import { createChainMaker } from "../../src/conformance/chain/chain-maker.js";
 import { htlcClaim, htlcLock, htlcRefund, transfer } from "../../src/conformance/chain/drafts.js";
 import { networkOf } from "../../src/conformance/chain/network.js";
 import type { BlockData } from "../../types/events.js";
-import type { ApiPlugin } from "../../types/plugin.js";
 import type { WalletChange } from "../../types/chain-queries.js";
 import { type ChainName, loadChain } from "../data/read.js";
 import { firstMilestone } from "../first-milestone.js";
+import { temporaryFolder } from "../fixtures/folder.js";
+import { startNode } from "../fixtures/node.js";
 import { copyOfStored } from "../fixtures/stored-chain.js";
-import { type Answer, ask, type Question } from "../http/ask.js";
-import { closeTemporaryStores } from "../store/temporary-store.js";
+import type { Answer, Question } from "../http/ask.js";
 import { type MovingNode, startMovingNode } from "./moving-node.js";
 
 interface Row {
@@ -71,7 +64,6 @@ for (const name of ["core3-testnet-a", "core3-custom-c"] satisfies ChainName[]) 
   describe(`history and statements of ${name}`, function () {
     this.timeout(120_000);
     const { network, blocks, wallets } = loadChain(name);
-    let plugin: ApiPlugin;
     let get: (path: string, question?: Question) => Promise<Answer>;
     const kept = new Map<string, Row[]>();
     const statementOf = async (address: string): Promise<Row[]> => {
@@ -79,21 +71,11 @@ for (const name of ["core3-testnet-a", "core3-custom-c"] satisfies ChainName[]) 
       kept.set(address, rows);
       return rows;
     };
-    const dataDir = mkdtempSync(join(tmpdir(), "portico-statements-"));
 
     before(async () => {
-      await copyOfStored(name, dataDir);
-      const source = { read: (from: number, limit: number) => blocks.slice(from - 1, from - 1 + limit), height: () => blocks.length };
-      plugin = createApiPlugin({ network, events: new EventEmitter(), dataDir, blocks: source, options: { webhooks: false } });
-      const server = await plugin.listen(0);
-      if (!server.listening) await once(server, "listening");
-      await plugin.settled();
-      const { port } = server.address() as AddressInfo;
-      get = (path, question) => ask(port, `/api${path}`, question);
-    });
-    after(async () => {
-      await plugin.stop();
-      rmSync(dataDir, { recursive: true, force: true });
+      const node = await startNode({ network, dataDir: await copyOfStored(name, temporaryFolder()), blocks, options: { webhooks: false } });
+      await node.plugin.settled();
+      ({ get } = node);
     });
 
     it("add up for every wallet, to the digit, in the chain's order, without an unexplained row", async () => {
@@ -215,10 +197,6 @@ describe("the form of a statement", function () {
   before(async () => {
     node = await startMovingNode(network, blocks[0] as BlockData, { finality: 5, cors: { origins: ["https://one.example"] } });
     await node.apply(...blocks.slice(1, 70));
-  });
-  after(async () => {
-    await node.stop();
-    await closeTemporaryStores();
   });
 
   it("is the one that `Accept` prefers, by its quality values and order, and JSON lines where it prefers none", async () => {

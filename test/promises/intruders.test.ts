@@ -3,7 +3,6 @@ import type { BlockData } from "../../types/events.js";
 import { startMovingNode, type MovingNode } from "../e2e/moving-node.js";
 import { loadChain } from "../data/read.js";
 import { parseRaw, sendRaw } from "../http/ask.js";
-import { closeTemporaryStores } from "../store/temporary-store.js";
 
 const { network, blocks } = loadChain("core3-testnet-a");
 const token = "a token that only the operator has";
@@ -29,10 +28,6 @@ describe("someone without a token", function () {
     node = await startMovingNode(network, blocks[0] as BlockData, { webhooks: { tokens: [token] }, cors: { origins: [origin] } });
     const created = (await node.get("/webhooks", { method: "POST", headers: { ...withToken, ...json }, body: JSON.stringify({ event: "block.applied", target }) })).json as { data: { id: number; secret: string } };
     ({ id, secret } = created.data);
-  });
-  after(async () => {
-    await node.stop();
-    await closeTemporaryStores();
   });
   afterEach("the webhook is as it was", async () => expect((await webhooks()).map((one) => [one.id, one.target])).to.deep.equal([[id, target]]));
 
