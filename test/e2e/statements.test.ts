@@ -245,8 +245,6 @@ describe("the form of a statement", function () {
 });
 
 describe("a lock that somebody else ends for a fee of all that it has", () => {
-  after(closeTemporaryStores);
-
   it("stands in the statement of whom it would be paid to, though no balance changes", async () => {
     const { origin, ada, bob, joe, kim } = actors;
     const maker = createChainMaker([firstMilestone(1)]);
