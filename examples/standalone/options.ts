@@ -3,6 +3,7 @@ import { interfaceMeant } from "../../src/replica/node/node-url.js";
 import { type Environment, fromCommandLine, fromEnvironment, fromFile, type GivenOptions, merged } from "./command-line/option-sources.js";
 import { type LogFormat, logFormats, type LogLevel, logLevels, type Name, rows } from "./command-line/option-table.js";
 import { UsageError } from "./program/host-error.js";
+import { urlOf } from "../../src/net/urls.js";
 
 export { helpText, type LogFormat, type LogLevel, logLevels, networkNames, optionRows, optionsTable } from "./command-line/option-table.js";
 
@@ -122,7 +123,10 @@ const keyIn = ({ text, label }: Reading): string | undefined => {
   return key;
 };
 
-const isUrlOf = (protocols: RegExp, text: string): boolean => URL.canParse(text) && protocols.test(new URL(text).protocol) && new URL(text).hostname !== "";
+const isUrlOf = (protocols: RegExp, text: string): boolean => {
+  const { protocol = "", hostname = "" } = urlOf(text) ?? {};
+  return protocols.test(protocol) && hostname !== "";
+};
 
 /** @throws UsageError. It shows no part of the URL that there may be a password in */
 const urlIn = ({ text, label }: Reading): string | undefined => {
@@ -151,6 +155,7 @@ const natsPrefixIn = ({ has, text, label }: Reading): string | undefined => {
 const refuseLogins = ({ text, label }: Reading): void => {
   for (const name of ["follow", "import"] as const) {
     const url = text(name) ?? "";
+    if (name === "import" && /^https?:/.test(url) && !isUrlOf(/^https?:$/, url)) throw new UsageError(`${label(name)} is not a URL.`);
     if (isUrlOf(/^https?:$/, url) && new URL(url).username !== "") throw new UsageError(`${label(name)} takes a URL without a user and a password.`);
   }
 };

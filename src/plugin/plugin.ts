@@ -74,7 +74,7 @@ const createNode = (context: NodeContext | ReaderContext, late: Late) => {
     return replica?.guard(store) ?? store;
   };
   const chain: Chain = hosts ?? openStore();
-  const host = createPatientHost(context, { timeout: options.hostTimeout, stopping: () => late.stopping.signal });
+  const host = createPatientHost(context, { timeout: options.hostTimeout, stopping: () => late.stopping.signal, rules, logger });
   const states = createStates({ chain, hosts, problems, replica, options, logger, rules, host, clock, openWebhooks: webhooks.open });
   return { ...shared, rules, replica, webhooks, following, chain, hosts, host, states, loopLag };
 };
@@ -82,9 +82,9 @@ const createNode = (context: NodeContext | ReaderContext, late: Late) => {
 type Node = ReturnType<typeof createNode>;
 
 /** Health, and metrics. */
-const createOperating = (context: NodeContext | ReaderContext, { chain, problems, options, rules, clock, replica, webhooks, states, loopLag }: Node, { lake }: Services, late: Late) => {
+const createOperating = (context: NodeContext | ReaderContext, { chain, problems, options, rules, clock, logger, replica, webhooks, states, loopLag }: Node, { lake }: Services, late: Late) => {
   const { seen, openSnapshot, unreadable, finalHeight, snapshotAt, inTime } = states;
-  const { sync } = createPatientHost(context, { timeout: Math.min(options.hostTimeout, probePatience), stopping: () => late.stopping.signal });
+  const { sync } = createPatientHost(context, { timeout: Math.min(options.hostTimeout, probePatience), stopping: () => late.stopping.signal, rules, logger });
   const reports = createHealth({
     ...{ phase: late.phase, problems, chain, seen, openSnapshot, unreadable, finalHeight, snapshotAt, inTime, rules, clock },
     told: context.reader === true ? context.problem : undefined,

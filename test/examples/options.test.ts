@@ -88,6 +88,8 @@ describe("the standalone host's command line", () => {
     ["--nats-prefix p", "--nats-prefix does nothing without --nats."],
     ["--nats nats://127.0.0.1:4222 --nats-prefix a.b", '--nats-prefix must be 1 to 64 letters, digits, - or _, not "a.b".'],
     ["--follow 10.0.0.5:4003", "--follow must be a URL such as http://10.0.0.5:4003."],
+    ["--follow http://10.0.0.5:4003\n", "--follow must be a URL such as http://10.0.0.5:4003."],
+    ["--import https://me:s3cret@10.0.0.5:4003/la\nke", "--import is not a URL."],
     ["--follow http://me:s3cret@10.0.0.5:4003", "--follow takes a URL without a user and a password."],
     ["--follow http://10.0.0.5:4003/api/v2", "--follow takes the node's origin or the URL of its interface, without a version or a query: http://10.0.0.5:4003/api."],
     ["--import https://me:s3cret@10.0.0.5:4003/api/lake", "--import takes a URL without a user and a password."],

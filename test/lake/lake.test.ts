@@ -271,6 +271,7 @@ describe("a lake", function () {
       [temporaryFolder(), /is not a lake/],
     ];
     for (const [path, expected] of cases) expect(await failureOf(openLakeFiles(path, { nethash }))).to.match(expected);
+    for (const path of ["http://127.0.0.1:1/la\nke", "http://127.0.0.1:1/lake "]) expect(await failureOf(openLakeFiles(path, { nethash }))).to.match(/control characters or spaces/);
   });
 
   it("must be signed with the key that is demanded", async () => {

@@ -174,8 +174,11 @@ const ConditionInput = Type.Object({
 export const conditionsInput = ListOf(ConditionInput, { maxItems: limits.conditions });
 const match = OneOf(["any", "all"], { description: "Whether any one condition must hold, or all of them." });
 
-/** Declared by hand, since the schema of a `Flag` would not show that text is accepted too. */
-const enabled = Type.Unsafe<boolean | "true" | "false">({ enum: [true, false, "true", "false"], description: "Default true." });
+const flags: readonly unknown[] = [true, false, "true", "false"];
+const enabled = InputOf<boolean | "true" | "false">({
+  parse: (given) => (flags.includes(given) ? { value: given as boolean | "true" | "false" } : { rule: "must be true or false" }),
+  accepts: { anyOf: [{ type: "boolean" }, { type: "string", enum: ["true", "false"] }] },
+}, { description: "Default true." });
 
 const confirmations = InputOf<number | "final">({
   parse: (given) => {
