@@ -194,7 +194,7 @@ describe("the standalone host", () => {
       );
 
     it("refuses a chain whose rewards are not those of the network that --network names, before anything is indexed", async () => {
-      expect(await refusal({ network: "testnet", import: otherReward(75) })).to.match(rewardRefusal(268));
+      expect(await refusal({ network: "testnet", import: otherReward(75) })).to.match(rewardRefusal(75));
       expect(existsSync(join(folder, "data", "chain.mdb"))).to.equal(false);
     });
 
