@@ -630,9 +630,14 @@ describe("createApiPlugin", () => {
     expect(refused(parameters({ pubKeyHash: undefined }))).to.equal("`network.network` must have required property 'pubKeyHash'");
     expect(refused(parameters({ pubKeyHash: 300 }))).to.equal("`network.network.pubKeyHash` must be <= 255");
     expect(refused(parameters({ nethash: undefined }))).to.equal("`network.network` must have required property 'nethash'");
-    for (const name of ["messagePrefix", "bip32", "aip20", "client"]) {
+    for (const name of ["messagePrefix", "bip32", "client"]) {
       expect(refused(parameters({ [name]: undefined }))).to.equal(`\`network.network\` must have required property '${name}'`);
     }
+    expect(refused(parameters({ slip44: undefined, aip20: undefined }))).to.equal("accepted");
+    for (const rewards of ["block", null, true, ["blocks"]]) {
+      expect(refused({ network: { ...chain.network, rewards } })).to.equal('`network.rewards` must be "milestones" or "blocks"');
+    }
+    for (const rewards of ["milestones", "blocks", undefined]) expect(refused({ network: { ...chain.network, rewards } })).to.equal("accepted");
     expect(refused(parameters({ bip32: { public: 1 } }))).to.equal("`network.network.bip32` must have required property 'private'");
     expect(refused({ network: { ...chain.network, milestones: [null] } })).to.equal("`network.milestones[0]` must be object");
     const [first, ...rest] = chain.network.milestones;

@@ -40,13 +40,18 @@ export interface Network {
     pubKeyHash: number;
     nethash: string;
     wif: number;
-    slip44: number;
-    aip20: number;
+    slip44?: number;
+    aip20?: number;
     client: { token: string; symbol: string; explorer: string };
   };
   milestones: [FirstMilestone, ...Milestone[]];
   exceptions: Record<string, unknown>;
   genesisBlock: BlockData;
+  /**
+   * Whose rewards a block must have: those of the milestones at its height (default), or its own, where the fork's depend on more than the
+   * height, such as the rank of the forger.
+   */
+  rewards?: "milestones" | "blocks";
 }
 
 /** Peers known to the host. */

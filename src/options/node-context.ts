@@ -56,8 +56,8 @@ const NetworkData = Type.Object({
     pubKeyHash: Type.Integer({ minimum: 0, maximum: 255 }),
     nethash: Named,
     wif: Whole,
-    slip44: Whole,
-    aip20: Whole,
+    slip44: Type.Optional(Whole),
+    aip20: Type.Optional(Whole),
     client: Type.Object({ token: Type.String(), symbol: Type.String(), explorer: Type.String() }),
   }),
   milestones: Type.Array(
@@ -167,6 +167,7 @@ const requireNetwork = (network: unknown): void => {
     if (!isObject(network[part])) refuse(`\`network.${part}\` must be an object, as in the network's ${part}.json`);
   }
   if (!Array.isArray(network["milestones"])) refuse("`network.milestones` must be a list, as in the network's milestones.json");
+  if (!["milestones", "blocks", undefined].includes(network["rewards"] as string)) refuse('`network.rewards` must be "milestones" or "blocks"');
   requireShape(NetworkData, network, "network");
 };
 

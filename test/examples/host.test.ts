@@ -90,6 +90,20 @@ describe("the standalone host", () => {
   };
 
   describe("importing a chain", () => {
+    it("reads amounts of genesis that are numbers beyond 2^53 with all their digits, and whose rewards count", async () => {
+      const { network, blocks } = loadChain("core3-custom-c");
+      const path = writeNetwork({ ...network, network: { ...network.network, rewards: "blocks" } });
+      const genesis = JSON.stringify(network.genesisBlock).replace(/"(amount|totalAmount)":"(\d+)"/g, '"$1":$2');
+      writeFileSync(join(path, "genesisBlock.json"), genesis);
+      expect(genesis).to.match(/"totalAmount":\d{17}[,}]/);
+      const own = blocks.slice(0, 30).map((block) => (block.height === 20 ? { ...block, reward: "5" } : block));
+      const host = await start({ network: path, import: write("c.ndjson", toLines(own)) });
+      const { data } = (await get(host, "/node/configuration/crypto")) as { data: { genesisBlock: object; rewards: string } };
+      expect(data.genesisBlock).to.include({ totalAmount: String(network.genesisBlock.totalAmount) });
+      expect(data.rewards).to.equal("blocks");
+      expect(await get(host, "/health")).to.include({ status: "ok", height: 30 });
+    });
+
     it("serves a fork's chain to the end of the file, and no further", async () => {
       const { network, blocks } = loadChain("core3-custom-c");
       const host = await start({ network: writeNetwork(network), import: write("c.ndjson", toLines(blocks.slice(0, 60))) });
@@ -194,7 +208,7 @@ describe("the standalone host", () => {
       );
 
     it("refuses a chain whose rewards are not those of the network that --network names, before anything is indexed", async () => {
-      expect(await refusal({ network: "testnet", import: otherReward(75) })).to.match(rewardRefusal(268));
+      expect(await refusal({ network: "testnet", import: otherReward(75) })).to.match(rewardRefusal(75));
       expect(existsSync(join(folder, "data", "chain.mdb"))).to.equal(false);
     });
 
@@ -202,6 +216,13 @@ describe("the standalone host", () => {
       const options = { network: "testnet", import: otherReward(60, 70) };
       for (let tries = 0; tries < 2; tries++) expect(await refusal(options)).to.match(rewardRefusal(60));
       expect((await start({ network: "testnet" })).height).to.equal(59);
+    });
+
+    it("names the first wrong reward where blocks beyond it were imported already", async () => {
+      const { blocks } = loadChain("core3-testnet-a");
+      await (await start({ network: "testnet", import: write("chain.ndjson", toLines(blocks.slice(0, 80))) })).stop();
+      const wrong = blocks.map((block) => ([60, 90].includes(block.height) ? { ...block, reward: "300000000" } : block));
+      expect(await refusal({ network: "testnet", import: write("rewards.ndjson", toLines(wrong)) })).to.match(rewardRefusal(60));
     });
 
     it("forges on from there", async () => {

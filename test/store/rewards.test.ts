@@ -86,6 +86,11 @@ describe("the rewards of a chain that the library reads", function () {
     }
   });
 
+  it("are any where the network says that blocks have their own", async () => {
+    await follow(withRewards({ 60: "1", 80: "1" }, 100), { ...chain.network, rewards: "blocks" });
+    expect([problems.present(), told()]).to.deep.equal([undefined, []]);
+  });
+
   it("are right again when the host has reverted the blocks with others", async () => {
     const blocks = withRewards({ 98: "1", 100: "1" }, 100);
     await follow(blocks);
