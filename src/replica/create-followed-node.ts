@@ -132,6 +132,14 @@ const askReversals = async ({ height, id }: BlockMark, { client, told, signal }:
   }
 };
 
+const createTakeBack =
+  (told: ToldChanges, emit: (event: string, block: BlockData) => void): FollowedNode["takeBack"] =>
+  (block) => {
+    const brought = told.takeBrought(block);
+    if (brought !== undefined) emit("block.reverted", brought);
+    return brought !== undefined;
+  };
+
 type Followed = Required<Pick<NodeContext, "network" | "events" | "blocks" | "peers" | "sync" | "pool" | "node" | "follows">>;
 
 /** A node context whose parts are another node's. Nothing is kept open until `createApiPlugin` starts with it. */
@@ -188,11 +196,7 @@ export const createFollowedNode = async ({ url, dataDir, lake: where, lakeKey, s
     problem: watch.problem,
     height: () => (watch.problem() === undefined ? watch.tip() : undefined),
     distance: watch.distance,
-    takeBack: (block) => {
-      const brought = told.takeBrought(block);
-      if (brought !== undefined) emit("block.reverted", brought);
-      return brought !== undefined;
-    },
+    takeBack: createTakeBack(told, emit),
     discardStore: (reason) => {
       if (dataDir !== undefined) markDiscarded(dataDir, reason, logger);
     },

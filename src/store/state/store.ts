@@ -29,8 +29,7 @@ export const createStore = (options: StoreOptions, needs: StoreNeeds): Store => 
   const { access = "write", disposable = false, history = true } = options;
   const { rules } = needs;
   const isWriter = access === "write";
-  const check = (opened: Parameters<typeof checkRules>[0]): void => checkRules(opened, rules, { writes: isWriter });
-  const environment = openEnvironment(options.dataDir, rules.network.network.nethash, { access, disposable, writes: needs.writes, check });
+  const environment = openEnvironment(options.dataDir, rules.network.network.nethash, { access, disposable, writes: needs.writes, check: (opened) => checkRules(opened, rules, { writes: isWriter }) });
   const newest = createFreshReads(environment);
   const tipState = createTipCache(environment);
   const searches = createSearches(needs.searches);
