@@ -207,7 +207,7 @@ const reindexHistory = async (plugin: ApiPlugin, logger: Logger): Promise<void> 
 /** Opens the port, in this process or in its workers. Resolves with the port when requests are served. */
 const openDoor = async (options: HostOptions, { plugin, network, pool, nats }: { plugin: ApiPlugin; network: Network; pool: Pool; nats: NatsMeasured }, { logger, clock }: HostNeeds, closing: Closing): Promise<number> => {
   if (options.workers === 1) {
-    const server = await plugin.listen(options.port, options.host, createFrontPage(options.network));
+    const server = await plugin.listen(options.port, options.host, createFrontPage(options.network, options.basePath));
     return (server.address() as AddressInfo).port;
   }
   const port = options.port === 0 ? await freePort(options.host) : options.port;
@@ -264,10 +264,10 @@ export const startHost = async (options: HostOptions, needs: HostNeeds): Promise
     }
     const at = options.host.includes(":") ? `[${options.host}]` : options.host;
     // What listens on every address is reached at loopback.
-    const publisher = await startPublishing(options, { network, logger, url: `http://${/^(?:0\.0\.0\.0|::)$/.test(options.host) ? "127.0.0.1" : at}:${port}/api` });
+    const publisher = await startPublishing(options, { network, logger, url: `http://${/^(?:0\.0\.0\.0|::)$/.test(options.host) ? "127.0.0.1" : at}:${port}${options.basePath}` });
     nats.publisher = publisher;
     if (publisher !== undefined) closing.add(publisher.stop);
-    return { network, plugin, pool, events, height, failed, isForging: forging !== undefined, url: `http://${at}:${port}/api`, stop: closing.closeAll };
+    return { network, plugin, pool, events, height, failed, isForging: forging !== undefined, url: `http://${at}:${port}${options.basePath}`, stop: closing.closeAll };
   } catch (error) {
     await closing.closeAll();
     // Errors of a start that is being given up do not matter.
