@@ -81,12 +81,13 @@ export const prepareFolder = (dataDir: string): void => {
 };
 
 /** Where a host's interface is. What listens on every address is reached at loopback. */
-export const urlOf = (host: string, port: number): string => `http://${host.includes(":") ? `[${host}]` : host}:${port}/api`;
+export const urlOf = ({ host, port, basePath }: Pick<HostOptions, "host" | "port" | "basePath">): string =>
+  `http://${host.includes(":") ? `[${host}]` : host}:${port}${basePath}`;
 const reachable = (host: string): string => (host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host);
 
 /** For who wants to know where this node listens, whatever its options came from. */
-export const writeUrl = ({ urlFile, host }: HostOptions, port: number): void => {
-  if (urlFile !== undefined) writeFileSync(urlFile, `${urlOf(reachable(host), port)}\n`);
+export const writeUrl = ({ urlFile, host, basePath }: HostOptions, port: number): void => {
+  if (urlFile !== undefined) writeFileSync(urlFile, `${urlOf({ host: reachable(host), port, basePath })}\n`);
 };
 
 /**
@@ -198,7 +199,7 @@ const createNode = async (options: HostOptions, crypto: ChainCrypto, blocks: Cha
 /** Opens the port, in this process or in its workers. Resolves with the port when requests are served. */
 const openDoor = async (options: HostOptions, { plugin, network, pool, nats }: { plugin: ApiPlugin; network: Network; pool: Pool; nats: NatsMeasured }, { logger, clock }: HostNeeds, closing: Closing): Promise<number> => {
   if (options.workers === 1) {
-    const server = await plugin.listen(options.port, options.host, createFrontPage(options.network));
+    const server = await plugin.listen(options.port, options.host, createFrontPage(options.network, options.basePath));
     return (server.address() as AddressInfo).port;
   }
   const port = options.port === 0 ? await freePort(options.host) : options.port;
@@ -255,10 +256,10 @@ export const startHost = async (options: HostOptions, needs: HostNeeds): Promise
       closing.add(forger.stop);
       forger.start();
     }
-    const publisher = await startPublishing(options, { network, logger, url: urlOf(reachable(options.host), port) });
+    const publisher = await startPublishing(options, { network, logger, url: urlOf({ ...options, host: reachable(options.host), port }) });
     nats.publisher = publisher;
     if (publisher !== undefined) closing.add(publisher.stop);
-    return { network, plugin, pool, events, height, failed, isForging: forging !== undefined, url: urlOf(options.host, port), stop: closing.closeAll };
+    return { network, plugin, pool, events, height, failed, isForging: forging !== undefined, url: urlOf({ ...options, port }), stop: closing.closeAll };
   } catch (error) {
     await closing.closeAll();
     // Errors of a start that is being given up do not matter.

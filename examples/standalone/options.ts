@@ -13,6 +13,8 @@ export interface HostOptions {
   host: string;
   /** 0: any free port. */
   port: number;
+  /** Where the interface is mounted. */
+  basePath: string;
   dataDir: string;
   import?: string;
   /** URL of the node to be a replica of. */
@@ -114,6 +116,14 @@ const tokenIn = ({ text, label }: Reading): string | undefined => {
   const token = text("webhook-token");
   if (token !== undefined && (token.length < 8 || token !== token.trim())) throw new UsageError(`${label("webhook-token")} must have at least 8 characters, and no space at either end.`);
   return token;
+};
+
+/** @throws UsageError */
+const basePathIn = ({ text, label }: Reading): string => {
+  const path = text("base-path") ?? "";
+  // The page of links is at the root.
+  if (!/^(?:\/[\w.~-]+)+$/.test(path)) throw new UsageError(`${label("base-path")} must be a path such as /node/api, without a slash at its end, not "${path}".`);
+  return path;
 };
 
 /** @throws UsageError */
@@ -225,6 +235,7 @@ export const readHostOptions = (args: readonly string[], { environment = {}, isT
     network,
     host,
     port: wholeNumber("port", 0, 65_535),
+    basePath: basePathIn(reading),
     dataDir: has("data-dir") ? (text("data-dir") ?? "") : `data/${has("follow") ? "replica" : folderOf(network)}`,
     forge: !has("no-forge"),
     workers: wholeNumber("workers", 1, 64),

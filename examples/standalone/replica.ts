@@ -47,9 +47,9 @@ export const startReplica = async (options: HostOptions, { logger, clock, access
     // Whoever closes is told of a failure.
     signal?.addEventListener("abort", () => void serving.stop().catch(() => undefined), { once: true });
     await door.close();
-    const server = await serving.listen(door.port, host, createFrontPage(context.network.network.name));
+    const server = await serving.listen(door.port, host, createFrontPage(context.network.network.name, options.basePath));
     signal?.throwIfAborted();
-    const url = urlOf(host, (server.address() as AddressInfo).port);
+    const url = urlOf({ ...options, port: (server.address() as AddressInfo).port });
     return { network: context.network, plugin: serving, url, height: heightOf(serving), isForging: false, failed: new Promise(() => undefined), stop };
   } catch (error) {
     await stop();

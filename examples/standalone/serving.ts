@@ -17,6 +17,7 @@ export const nodeInfo = (port: number) =>
 const movesByItself = ({ network, forge, follow }: HostOptions): boolean => network === "local" && forge && follow === undefined;
 
 export const porticoOptions = (options: HostOptions): PorticoOptions => ({
+  basePath: options.basePath,
   // A longer interval than the block time, of any network, makes for longer pauses.
   ...(options.logClients === true ? { logClients: true } : {}),
   ...(options.trustedProxies === undefined ? {} : { trustedProxies: options.trustedProxies }),

@@ -39,7 +39,7 @@ const serve = async (): Promise<void> => {
     process.disconnect();
   };
   process.once("SIGTERM", () => void end());
-  const server = await plugin.listen(port, host, createFrontPage(options.network));
+  const server = await plugin.listen(port, host, createFrontPage(options.network, options.basePath));
   const address = server.address();
   if (address !== null && typeof address === "object") info.ports = nodeInfo(address.port).ports;
 };

@@ -6,6 +6,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import { hasNginx, startNginx } from "../fixtures/nginx.js";
 import { open } from "lmdb";
 import type { BlockData, IndexingProgress, TransactionData } from "../../types/events.js";
 import { createCast } from "../../examples/standalone/chain/cast.js";
@@ -39,7 +40,7 @@ describe("the standalone host", () => {
     rmSync(folder, { recursive: true });
   });
 
-  const defaults = (): HostOptions => ({ network: "local", host: "127.0.0.1", port: 0, dataDir: join(folder, "data"), forge: false, workers: 1, allowTargets: [], logLevel: "info", logFormat: "pretty", accessLog: false });
+  const defaults = (): HostOptions => ({ network: "local", host: "127.0.0.1", port: 0, basePath: "/api", dataDir: join(folder, "data"), forge: false, workers: 1, allowTargets: [], logLevel: "info", logFormat: "pretty", accessLog: false });
   const say = (line: string): void => void lines.push(line);
   const logger = { debug: () => undefined, info: say, warn: say, error: say };
   const start = async (options: Partial<HostOptions> = {}, clock = systemClock): Promise<Host> => {
@@ -88,6 +89,27 @@ describe("the standalone host", () => {
     for (const [name, content] of Object.entries(network)) writeFileSync(join(path, `${name}.json`), JSON.stringify(content));
     return path;
   };
+
+  it("serves below --base-path, and its docs name what is there behind a proxy that strips a prefix of its own", async function () {
+    if (!hasNginx()) return this.skip();
+    const { url } = await start({ basePath: "/node/api" });
+    const { origin, pathname } = new URL(url);
+    expect(pathname).to.equal("/node/api");
+    expect((await fetch(`${origin}/api/blockchain`)).status).to.equal(404);
+    const nginx = await startNginx(`server { listen 80; location /chain/ { proxy_pass ${origin}/; } }`);
+    try {
+      const page = await (await fetch(`${nginx.origin}/chain/`)).text();
+      const docs = new URL(/href="([^"]+docs)"/.exec(page)?.[1] ?? "", `${nginx.origin}/chain/`);
+      expect((await fetch(docs)).status).to.equal(200);
+      const at = new URL("openapi.json", docs);
+      const { servers, paths } = (await (await fetch(at)).json()) as { servers: { url: string }[]; paths: object };
+      const path = Object.keys(paths).find((one) => one.endsWith("/blockchain")) ?? "";
+      const { status } = await fetch(new URL(`.${path}`, new URL(servers[0]?.url ?? "", at)));
+      expect([path, status]).to.deep.equal(["/node/api/blockchain", 200]);
+    } finally {
+      await nginx.end();
+    }
+  });
 
   describe("importing a chain", () => {
     it("reads amounts of genesis that are numbers beyond 2^53 with all their digits, and whose rewards count", async () => {

@@ -7,7 +7,7 @@ import { askedFor, helpText, optionRows, optionsTable, readHostOptions } from ".
 
 const read = (line: string) => readHostOptions(line.split(" ").filter((word) => word !== ""));
 
-const defaults = { network: "local", host: "127.0.0.1", port: 4003, dataDir: "data/local", forge: true, workers: 1, allowTargets: ["127.0.0.0/8", "::1/128"], logLevel: "info", logFormat: "json", accessLog: false };
+const defaults = { network: "local", host: "127.0.0.1", port: 4003, basePath: "/api", dataDir: "data/local", forge: true, workers: 1, allowTargets: ["127.0.0.0/8", "::1/128"], logLevel: "info", logFormat: "json", accessLog: false };
 
 describe("the standalone host's command line", () => {
   it("has defaults for everything", () => {
@@ -15,10 +15,11 @@ describe("the standalone host's command line", () => {
   });
 
   it("accepts every option", () => {
-    expect(read("--network testnet --host 0.0.0.0 --port 80 --data-dir /x --import f.ndjson --forge-interval 200 --workers 4 --secrets s.json --webhook-token letmein123 --allow-target 10.1.0.0/16,::2 --trusted-proxy 127.0.0.1,10.2.0.0/16 --log-level debug --log-format pretty --access-log --log-clients")).to.deep.equal({
+    expect(read("--network testnet --host 0.0.0.0 --port 80 --base-path /node/api --data-dir /x --import f.ndjson --forge-interval 200 --workers 4 --secrets s.json --webhook-token letmein123 --allow-target 10.1.0.0/16,::2 --trusted-proxy 127.0.0.1,10.2.0.0/16 --log-level debug --log-format pretty --access-log --log-clients")).to.deep.equal({
       network: "testnet",
       host: "0.0.0.0",
       port: 80,
+      basePath: "/node/api",
       dataDir: "/x",
       import: "f.ndjson",
       forge: true,
@@ -91,6 +92,7 @@ describe("the standalone host's command line", () => {
     ["--follow http://10.0.0.5:4003\n", "--follow must be a URL such as http://10.0.0.5:4003."],
     ["--import https://me:s3cret@10.0.0.5:4003/la\nke", "--import is not a URL."],
     ["--follow http://me:s3cret@10.0.0.5:4003", "--follow takes a URL without a user and a password."],
+    ["--base-path api/", `--base-path must be a path such as /node/api, without a slash at its end, not "api/".`],
     ["--follow http://10.0.0.5:4003/api/v2", "--follow takes the node's origin or the URL of its interface, without a version or a query: http://10.0.0.5:4003/api."],
     ["--import https://me:s3cret@10.0.0.5:4003/api/lake", "--import takes a URL without a user and a password."],
     ["--verify --follow http://10.0.0.5:4003", "--verify and --follow cannot be combined: a store is only read."],
@@ -215,7 +217,7 @@ describe("the standalone host's other sources of options", () => {
     expect(() => readHostOptions([], { environment: { PORTICO_PORT: "http://10.0.0.1:4003" } })).to.throw(UsageError, "PORTICO_PORT must be a whole number from 0 to 65535");
     for (const [content, message] of [
       [{ port: "x" }, "port in FILE must be a whole number from 0 to 65535"],
-      [{ prot: 1 }, 'prot in FILE is not an option; did you mean "port"? The options are network, host, port, dataDir,'],
+      [{ prot: 1 }, 'prot in FILE is not an option; did you mean "port"? The options are network, host, port, basePath, dataDir,'],
       [{ config: "x" }, "config in FILE is not an option"],
       [{ noForge: "yes" }, 'noForge in FILE must be true or false, not "yes".'],
       [{ port: null }, "port in FILE must be a text or a number."],

@@ -52,6 +52,18 @@ describe("the OpenAPI document", () => {
   });
   after(() => served.stop());
 
+  it("names paths of the server that it was asked of, also behind a proxy that strips what it has put before them", async () => {
+    for (const basePath of ["/api", "/node/api", ""]) {
+      await withThings({ basePath }, {}, async ({ port }) => {
+        for (const folder of ["", "/v2", "/v1", "/strings", "/numbers/v2"]) {
+          const path = `${basePath}${folder}/openapi.json`;
+          const { servers } = (await ask(port, path)).json as { servers: { url: string }[] };
+          expect(new URL(servers[0]?.url ?? "", `https://example.org/prefix${path}`).href, path).to.equal("https://example.org/prefix/");
+        }
+      });
+    }
+  });
+
   it("is served as the edge built it, with an ETag", async () => {
     expect(document).to.deep.equal(JSON.parse(JSON.stringify(served.edge.openapi)));
     expect(document).to.include({ openapi: "3.1.0" });
@@ -87,7 +99,7 @@ describe("the OpenAPI document", () => {
         for (const parameter of parameters) expect(parameter.description, `${method} ${path}: ${parameter.name}`).to.match(/^[A-Z\d].+\.$/s);
       }
     }
-    expect([made.servers, made.security]).to.deep.equal([[{ url: "/", description: "This node." }], []]);
+    expect([made.servers, made.security]).to.deep.equal([[{ url: "../", description: "This node." }], []]);
   });
 
   it("has only paths that begin with a slash, whatever the base path", () =>

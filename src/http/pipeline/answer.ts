@@ -85,12 +85,12 @@ const createAskWaiting =
   <State extends Scope>(openOne: Step<State>, release: (state: State) => void) =>
   async (context: RequestContext<State>, { endpoint, input }: ParsedRequest<State>, state: State): Promise<unknown> => {
     const { body, transport } = context;
-    const { params, query, page, prefix, at } = input;
+    const { params, query, page, prefix, versioned, at } = input;
     const leaving = watchLeaving(transport.response);
     context.state = undefined;
     release(state);
     try {
-      return await endpoint.ask({ params, query, page, body, prefix, at, headers: transport.request.headers, left: leaving.signal, waited: (milliseconds) => (context.waited += milliseconds) }, state);
+      return await endpoint.ask({ params, query, page, body, prefix, versioned, at, headers: transport.request.headers, left: leaving.signal, waited: (milliseconds) => (context.waited += milliseconds) }, state);
     } finally {
       leaving.forget();
       await openOne(context);
