@@ -6,7 +6,7 @@ import type { Logger } from "../types/node-context.js";
 import type { ApiPlugin } from "../types/plugin.js";
 import { messageOf } from "./errors.js";
 
-export interface LifecycleNeeds {
+interface LifecycleNeeds {
   /** The first step of a start, whose end `stop` waits for. */
   prepare(): Promise<void>;
   /** The second step, which `close` can interrupt. */

@@ -15,7 +15,7 @@ export interface Problem {
 }
 
 /** As the log says it: "the store cannot be written" in the error that begins with it, "the store can be written again" at the end. */
-export interface ProblemTexts {
+interface ProblemTexts {
   /** Of the line at the beginning; default "error". */
   level?: "error" | "warn";
   /** What `/health/ready` calls it, or by which reason it calls it what; default "failing". */

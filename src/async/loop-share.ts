@@ -4,7 +4,7 @@ import type { Sliced } from "./time-slicing.js";
 import { currentMeter, metered } from "./work-meter.js";
 
 /** A share of each round of the event loop. */
-export interface LoopShare {
+interface LoopShare {
   /** Does the work at once if there is still room in this round, else in a later one. Counts the time until it returns, not what it leaves for later. */
   run<T>(work: () => MaybePromise<T>): MaybePromise<T>;
   /** Whether there is still room in this round. Work that can be paused asks for it on its way. */

@@ -7,7 +7,7 @@ import { type Channel, type Member, readOn } from "./channel.js";
 
 type Result = IteratorResult<Buffer, undefined>;
 
-export interface EventStreamNeeds {
+interface EventStreamNeeds {
   channel: Channel;
   clock: Pick<FullClock, "monotonic">;
   /** Called once, when it has ended. */

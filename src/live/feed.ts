@@ -6,7 +6,7 @@ import { EventValue } from "./event-text.js";
 import { createWaiter, pick } from "./reading.js";
 import type { Filter } from "./selection.js";
 
-export interface FeedPage {
+interface FeedPage {
   data: EventValue[];
   meta: { cursor: string; tip: string; more: boolean };
 }

@@ -31,7 +31,7 @@ export const pick = async ({ events }: Group, filter: Filter): Promise<FollowEve
 };
 
 /** Waits for something new. */
-export interface Waiter {
+interface Waiter {
   /** Resolves when there may be something new since it last resolved, or after so many milliseconds, or when `signal` aborts. */
   wait(milliseconds: number): Promise<void>;
   end(): void;

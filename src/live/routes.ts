@@ -12,7 +12,7 @@ import { readFeed } from "./feed.js";
 import { createHeldConditions } from "./held-conditions.js";
 import { ConfirmationsInput, createSelect, type Filters } from "./selection.js";
 
-export interface LiveNeeds {
+interface LiveNeeds {
   follow: Follow;
   /** The same for the feed, whose requests wait for all that they ask. */
   feed: Follow;

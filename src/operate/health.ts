@@ -11,7 +11,7 @@ import { createMarks, type Marks } from "./marks.js";
 import { createReadiness, type ReadinessNeeds } from "./readiness.js";
 
 /** What the chain in use tells of itself; a host's own adapter tells nothing. */
-export interface ObservedChain {
+interface ObservedChain {
   height?(): number;
   isReady?(): boolean;
   rebuilding?(): string | undefined;
@@ -19,7 +19,7 @@ export interface ObservedChain {
   standing?: ReadinessNeeds["standing"];
 }
 
-export interface HealthNeeds {
+interface HealthNeeds {
   phase(): Phase;
   problems: Problems;
   chain: ObservedChain;

@@ -8,7 +8,7 @@ import { createSchemaCompiler } from "../schema-compiler.js";
 import { isObject } from "./checks.js";
 
 /** What a host without types may pass. */
-export type Unchecked = Partial<Record<keyof NodeContext | keyof ReaderContext, unknown>>;
+type Unchecked = Partial<Record<keyof NodeContext | keyof ReaderContext, unknown>>;
 
 const refuse = (message: string): never => {
   throw new PorticoError("OPTION_INVALID", message);

@@ -6,7 +6,7 @@ import { PorticoError } from "../errors.js";
 /** What requests ask the host, besides its chain. */
 type Host = Pick<NodeContext, "peers" | "sync" | "pool" | "node">;
 
-export interface HostPatience {
+interface HostPatience {
   /** Milliseconds that an answer may take. */
   timeout: number;
   /** Aborted when the node stops: nothing is waited for much longer then. */

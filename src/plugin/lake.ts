@@ -12,7 +12,7 @@ import { openNodeKey } from "../node-key.js";
 import type { LmdbChain } from "../store/lmdb-chain.js";
 import { lakeDefaults, type Options } from "../options/options.js";
 
-export interface LakeNeeds {
+interface LakeNeeds {
   options: Readonly<Options>;
   chain: ChainAdapter & Partial<Pick<LmdbChain, "copyAt">>;
   finalHeight(tip: number): number;
@@ -30,7 +30,7 @@ const discard = async (folder: string, error: unknown): Promise<never> => {
 };
 
 /** The lake as the plugin holds it: every process serves its files, the node's own writes them. */
-export interface Lake<State extends Scope> {
+interface Lake<State extends Scope> {
   routes: Route<State>[];
   start(): void;
   /** Undefined where this process writes none. */

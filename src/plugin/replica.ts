@@ -9,7 +9,7 @@ import type { Problems } from "../problems.js";
 import type { LmdbChain } from "../store/lmdb-chain.js";
 import type { SourceNode } from "../store/sync/source-node.js";
 
-export interface ReplicaNeeds {
+interface ReplicaNeeds {
   problems: Problems;
   logger: Logger;
   clock: Pick<FullClock, "monotonic">;

@@ -11,7 +11,7 @@ import { layoutVersion } from "../store/layout/keys.js";
 import { storeFile } from "../store/lmdb/environment.js";
 import { adoptStore } from "../store/copy/store-copy.js";
 
-export interface RestoreOptions {
+interface RestoreOptions {
   dataDir: string;
   network: Network;
   transactionTypes?: TransactionType[];

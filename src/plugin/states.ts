@@ -12,7 +12,7 @@ import type { Chain } from "./chain.js";
 import type { HostChain } from "./host-chain.js";
 import type { Replica } from "./replica.js";
 
-export interface StatesNeeds extends Pick<ApiNeeds, "rules" | "host" | "openWebhooks"> {
+interface StatesNeeds extends Pick<ApiNeeds, "rules" | "host" | "openWebhooks"> {
   clock: FullClock;
   chain: Chain;
   /** A host's own, which is read in the place of `chain`. */

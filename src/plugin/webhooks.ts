@@ -28,7 +28,7 @@ export interface Shared {
   writes: WriteWatch;
 }
 
-export interface WebhooksNeeds extends Shared {
+interface WebhooksNeeds extends Shared {
   /** Is told of every attempt of a delivery that has ended. */
   onOutcome?: OnOutcome | undefined;
   /** Is handed the log of the host's events where it is kept beside the webhooks, because the chain is a host's own. */

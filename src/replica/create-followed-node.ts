@@ -20,7 +20,7 @@ import { createReplicaLake } from "./replica-lake.js";
 import type { TipSource } from "./tip-source.js";
 import { createToldChanges, type ToldChanges } from "./told-changes.js";
 
-export interface FollowedNodeOptions {
+interface FollowedNodeOptions {
   url: string;
   dataDir: string | undefined;
   /** Folder or URL of a lake of the node's blocks. Default: the node's own. */
@@ -32,7 +32,7 @@ export interface FollowedNodeOptions {
   clock: FullClock;
 }
 
-export interface FollowedNodeNeeds {
+interface FollowedNodeNeeds {
   /** Makes a lake's newest snapshot the store of a data folder that has none. */
   restore(files: LakeFiles, network: Network): Promise<void>;
   /** Removes the store of a data folder. */

@@ -73,7 +73,7 @@ export interface LmdbChain extends ChainAdapter {
 /** Milliseconds. While one state is held for long, other writes, as of webhooks, make the file grow: for no longer than this. */
 const freeingInterval = 60_000;
 
-export interface LmdbChainOptions extends StoreOptions {
+interface LmdbChainOptions extends StoreOptions {
   /** Milliseconds that blocks taken off the chain are kept. Default: for ever. */
   followOrphans?: number;
 }

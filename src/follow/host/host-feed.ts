@@ -15,7 +15,7 @@ import { hostPayload } from "./host-payload.js";
 const isTold = (error: unknown): boolean =>
   error instanceof Error && (error instanceof HostGivenUp || error.name === "WriteRefused" || (error instanceof PorticoError && error.code === "STORE_UNWRITABLE"));
 
-export interface HostFeedNeeds {
+interface HostFeedNeeds {
   events: HostEvents;
   /** Those to listen to, by any of their names. */
   names: readonly string[];

@@ -47,7 +47,7 @@ const digestOf = (store: Store): string => {
   return digest;
 };
 
-export interface CopyOptions {
+interface CopyOptions {
   folder: string;
   height: number;
   rules: ChainRules;

@@ -20,7 +20,7 @@ export interface Seen {
   liveFrom: number;
 }
 
-export interface ReadOnNeeds {
+interface ReadOnNeeds {
   store: Store;
   source: SourceReads;
   blocks: BlockSource | undefined;

@@ -11,7 +11,7 @@ import type { Search } from "../search.js";
 
 type Totals = Map<string, FeeRecord & { typeGroup: number; type: number }>;
 
-export interface FeeNeeds {
+interface FeeNeeds {
   reading: Reading;
   state: StateRecord;
   search: Search;
