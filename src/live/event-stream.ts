@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { FullClock } from "../clock.js";
+import type { FullClock } from "../async/clock.js";
 import { type Cursor, cursorText } from "../follow/cursor.js";
 import type { Group } from "../follow/event.js";
 import type { Batch } from "../follow/follow.js";

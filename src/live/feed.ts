@@ -1,5 +1,5 @@
 import { loopShare } from "../async/loop-share.js";
-import { systemAfter } from "../clock.js";
+import { systemAfter } from "../async/clock.js";
 import { type Cursor, cursorText } from "../follow/cursor.js";
 import type { Follow, ReadOptions } from "../follow/follow.js";
 import { EventValue } from "./event-text.js";

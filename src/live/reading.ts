@@ -1,5 +1,5 @@
 import type { MaybePromise } from "../../types/chain-adapter.js";
-import type { After } from "../clock.js";
+import type { After } from "../async/clock.js";
 import { loopShare } from "../async/loop-share.js";
 import { isPromised } from "../async/maybe-promise.js";
 import type { FollowEvent, Group } from "../follow/event.js";

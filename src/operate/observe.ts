@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { IncomingMessage } from "node:http";
 import type { AccessLogEntry, SyncState } from "../../types/node-context.js";
-import type { FullClock } from "../clock.js";
+import type { FullClock } from "../async/clock.js";
 import type { Replied } from "../http/pipeline/replied.js";
 import type { HealthReports } from "./health.js";
 import type { LoopLag } from "./loop-lag.js";

@@ -4,7 +4,7 @@ import type { NodeContext, ReaderContext } from "../../types/node-context.js";
 import type { TransactionType } from "../../types/transaction-type.js";
 import { createTransactionTypes, versionsOf } from "../chain/blocks/transaction-types.js";
 import { PorticoError } from "../errors.js";
-import { createSchemaCompiler } from "../schema-compiler.js";
+import { createSchemaCompiler } from "./schema-compiler.js";
 import { isObject } from "./checks.js";
 
 /** What a host without types may pass. */

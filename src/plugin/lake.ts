@@ -3,12 +3,12 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { ChainAdapter } from "../../types/chain-adapter.js";
 import type { Logger, NodeContext, ReaderContext } from "../../types/node-context.js";
-import type { FullClock } from "../clock.js";
+import type { FullClock } from "../async/clock.js";
 import { PorticoError } from "../errors.js";
 import type { Route, Scope } from "../http/route.js";
 import { lakeRoutes } from "../lake/lake-routes.js";
 import { createLakeWriter, type LakeWriter } from "../lake/lake-writer.js";
-import { openNodeKey } from "../node-key.js";
+import { openNodeKey } from "../files/node-key.js";
 import type { LmdbChain } from "../store/lmdb-chain.js";
 import { lakeDefaults, type Options } from "../options/options.js";
 

@@ -6,7 +6,7 @@ import { EventEmitter } from "eventemitter3";
 import type { BlockData } from "../../types/events.js";
 import type { BlockMark, FollowedNode } from "../../types/followed-node.js";
 import type { Logger, Network, NodeContext } from "../../types/node-context.js";
-import type { FullClock } from "../clock.js";
+import type { FullClock } from "../async/clock.js";
 import { messageOf, PorticoError } from "../errors.js";
 import type { LakeFiles } from "../lake/index.js";
 import { createChangeFeed } from "./change-feed.js";

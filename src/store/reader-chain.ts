@@ -8,7 +8,7 @@ import type { ChainRules } from "../chain/rules.js";
 import { closeAll } from "../async/close-all.js";
 import { createOpenCount } from "../async/open-count.js";
 import { messageOf, PorticoError } from "../errors.js";
-import type { Problems } from "../problems.js";
+import type { Problems } from "../operate/problems.js";
 import { createHostLog } from "./follow/host-log.js";
 import { createPolling } from "./follow/watchers.js";
 import { storeFile } from "./lmdb/environment.js";

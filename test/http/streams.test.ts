@@ -9,7 +9,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { Type } from "@sinclair/typebox";
 import { expect } from "chai";
 import Koa from "koa";
-import { createLifecycle } from "../../src/lifecycle.js";
+import { createLifecycle } from "../../src/operate/lifecycle.js";
 import type { Edge, EdgeOptions } from "../../src/http/edge.js";
 import { type Chunk, type Route, routesOf, type StreamAnswer } from "../../src/http/route.js";
 import { silentLogger } from "../silent.js";

@@ -6,7 +6,7 @@ import type { EventJournal } from "../../../types/webhook-store.js";
 import { closeAll } from "../../async/close-all.js";
 import type { ChainRules } from "../../chain/rules.js";
 import { HostGivenUp, messageOf, PorticoError } from "../../errors.js";
-import type { Problems } from "../../problems.js";
+import type { Problems } from "../../operate/problems.js";
 import type { BlockName } from "../cursor.js";
 import { canonicalEvent } from "../event-names.js";
 import { hostPayload } from "./host-payload.js";

@@ -1,5 +1,5 @@
 import { messageOf, PorticoError } from "../../errors.js";
-import type { Problem, Problems } from "../../problems.js";
+import type { Problem, Problems } from "../../operate/problems.js";
 import { WriteRefused } from "./write-gate.js";
 
 /** Who writes: each can fail while the others do not. */

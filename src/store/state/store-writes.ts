@@ -1,7 +1,7 @@
 import type { ChainSnapshot, SnapshotBounds } from "../../../types/chain-adapter.js";
 import { runSliced, type Sliced } from "../../async/time-slicing.js";
 import type { FullBlock } from "../../chain/blocks/block.js";
-import { systemClock } from "../../clock.js";
+import { systemClock } from "../../async/clock.js";
 import { putOrphan } from "../follow/orphans.js";
 import type { Environment } from "../lmdb/environment.js";
 import { readState } from "../records/records.js";

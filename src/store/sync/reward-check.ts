@@ -1,5 +1,5 @@
 import type { Tip } from "../../../types/chain.js";
-import type { Problems } from "../../problems.js";
+import type { Problems } from "../../operate/problems.js";
 import type { Store } from "../state/store.js";
 
 interface RewardCheckNeeds {

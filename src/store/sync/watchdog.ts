@@ -1,5 +1,5 @@
 import type { BlockSource } from "../../../types/events.js";
-import type { FullClock } from "../../clock.js";
+import type { FullClock } from "../../async/clock.js";
 
 /** A block source, watched for reads that it does not answer. */
 interface WatchedSource {

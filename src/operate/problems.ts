@@ -1,5 +1,5 @@
-import type { Logger } from "../types/node-context.js";
-import type { ReadyProblem } from "../types/plugin.js";
+import type { Logger } from "../../types/node-context.js";
+import type { ReadyProblem } from "../../types/plugin.js";
 
 /** One thing that can be wrong for a while. It is logged when it begins and when it ends, however often it fails meanwhile. */
 export interface Problem {
