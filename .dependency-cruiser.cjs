@@ -11,7 +11,7 @@ module.exports = {
       from: { path: "^(src|types)", pathNot: "^src/nats/" },
       to: { dependencyTypes: ["npm-dev", "npm-optional", "npm-no-pkg", "npm-unknown"] },
     },
-    never("one-schema-compiler", "^(src|types)/(?!schema-compiler\\.ts$|http/input/input-reader\\.ts$)", "node_modules/ajv/"),
+    never("one-schema-compiler", "^(src|types)/(?!options/schema-compiler\\.ts$|http/input/input-reader\\.ts$)", "node_modules/ajv/"),
     never("src-knows-no-tests-or-examples", "^(src|types)", "^(test|examples)"),
     { name: "types-have-no-run-time", severity: "error", from: { path: "^types" }, to: { path: "^src", dependencyTypesNot: ["type-only"] } },
     never("chain-is-pure", "^src/(chain|errors)", "^src/(store|follow|live|api|http|webhooks|conformance|plugin)|^(koa|lmdb|@koa)"),

@@ -5,7 +5,7 @@ import { createApiPlugin, PorticoError } from "portico";
 import { createChainRules } from "portico/chain";
 import type { NatsMeasured } from "portico/nats";
 import { closeAll } from "../../src/async/close-all.js";
-import { makeFolder } from "../../src/make-folder.js";
+import { makeFolder } from "../../src/files/make-folder.js";
 import type { ChainAdapter } from "../../types/chain-adapter.js";
 import type { IndexingProgress } from "../../types/events.js";
 import type { AccessLogEntry, Clock, Logger, Network, NodeInfo, ProcessMetrics } from "../../types/node-context.js";

@@ -7,7 +7,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { messageOf, PorticoError } from "../errors.js";
-import { makeFolder } from "../make-folder.js";
+import { makeFolder } from "../files/make-folder.js";
 import { withoutTrailing } from "../text/trim-end.js";
 import { readIfThere } from "./files.js";
 import { type Manifest, manifestFile, olderManifest, parseOlderManifest, parseManifest, sha256Of, type SnapshotFile } from "./manifest.js";

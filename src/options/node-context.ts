@@ -4,11 +4,11 @@ import type { NodeContext, ReaderContext } from "../../types/node-context.js";
 import type { TransactionType } from "../../types/transaction-type.js";
 import { createTransactionTypes, versionsOf } from "../chain/blocks/transaction-types.js";
 import { PorticoError } from "../errors.js";
-import { createSchemaCompiler } from "../schema-compiler.js";
+import { createSchemaCompiler } from "./schema-compiler.js";
 import { isObject } from "./checks.js";
 
 /** What a host without types may pass. */
-export type Unchecked = Partial<Record<keyof NodeContext | keyof ReaderContext, unknown>>;
+type Unchecked = Partial<Record<keyof NodeContext | keyof ReaderContext, unknown>>;
 
 const refuse = (message: string): never => {
   throw new PorticoError("OPTION_INVALID", message);

@@ -13,7 +13,7 @@ type Host = Pick<NodeContext, "peers" | "sync" | "pool" | "node">;
 
 type Rules = Pick<ChainRules, "addressOf" | "recipientsOf">;
 
-export interface HostPatience {
+interface HostPatience {
   /** Milliseconds that an answer may take. */
   timeout: number;
   /** Aborted when the node stops: nothing is waited for much longer then. */

@@ -11,7 +11,7 @@ import type { Prewarm } from "../store/state/store.js";
 /** The chain in use. The optional members are those of the chains kept in LMDB: what a host's own adapter has beyond `ChainAdapter` may be anything, and is not asked. */
 export type Chain = ChainAdapter & Partial<Pick<LmdbChain, "copyAt" | "tipId" | "height" | "isReady" | "rebuilding" | "standing" | "scanState" | "settled" | "problem">>;
 
-export interface ChainNeeds {
+interface ChainNeeds {
   rules: ChainRules;
   companion: StoreCompanion;
   prewarm: Prewarm;

@@ -5,7 +5,7 @@ import type { NodeContext, ReaderContext } from "../../types/node-context.js";
 import { closeAll } from "../async/close-all.js";
 import { andThen } from "../async/maybe-promise.js";
 import type { ChainRules } from "../chain/rules.js";
-import { createAging } from "../clock.js";
+import { createAging } from "../async/clock.js";
 import { messageOf } from "../errors.js";
 import type { BlockName } from "../follow/cursor.js";
 import { createFollow, type FollowRoom } from "../follow/create-follow.js";

@@ -3,7 +3,7 @@ import type { AccessLogEntry, Clock, Logger, NodeContext } from "../../types/nod
 import type { PorticoOptions } from "../../types/options.js";
 import type { TransactionType } from "../../types/transaction-type.js";
 import type { IncomingMessage } from "node:http";
-import { fullClock } from "../clock.js";
+import { fullClock } from "../async/clock.js";
 import { PorticoError } from "../errors.js";
 import { consoleLogger, quietLogger } from "../options/guarded-logger.js";
 import { createFollowedNode, interfaceMeant, type TipSource } from "../replica/index.js";

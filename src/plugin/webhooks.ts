@@ -1,12 +1,12 @@
 import type { HostLog } from "../../types/host-log.js";
 import type { Logger, NodeContext, ReaderContext } from "../../types/node-context.js";
 import type { WebhookStore } from "../../types/webhook-store.js";
-import type { FullClock } from "../clock.js";
+import type { FullClock } from "../async/clock.js";
 import { closeAll } from "../async/close-all.js";
 import { messageOf, PorticoError } from "../errors.js";
 import type { Follow } from "../follow/index.js";
-import { type NodeKey, openNodeKey } from "../node-key.js";
-import type { Problems } from "../problems.js";
+import { type NodeKey, openNodeKey } from "../files/node-key.js";
+import type { Problems } from "../operate/problems.js";
 import type { Options } from "../options/options.js";
 import { createHostLog } from "../store/follow/host-log.js";
 import { whenFree } from "../store/lmdb/when-free.js";
@@ -28,7 +28,7 @@ export interface Shared {
   writes: WriteWatch;
 }
 
-export interface WebhooksNeeds extends Shared {
+interface WebhooksNeeds extends Shared {
   /** Is told of every attempt of a delivery that has ended. */
   onOutcome?: OnOutcome | undefined;
   /** Is handed the log of the host's events where it is kept beside the webhooks, because the chain is a host's own. */

@@ -2,7 +2,7 @@ import type { ChainAdapter, ChainChanges } from "../../types/chain-adapter.js";
 import type { HostLog } from "../../types/host-log.js";
 import type { WebhookStore } from "../../types/webhook-store.js";
 import { closeAll } from "../async/close-all.js";
-import { createAging } from "../clock.js";
+import { createAging } from "../async/clock.js";
 import { messageOf } from "../errors.js";
 import { createHostLog } from "./follow/host-log.js";
 import { trimOrphans } from "./follow/orphans.js";
@@ -70,7 +70,7 @@ export interface LmdbChain extends ChainAdapter {
 /** Milliseconds. While one state is held for long, other writes, as of webhooks, make the file grow: for no longer than this. */
 const freeingInterval = 60_000;
 
-export interface LmdbChainOptions extends StoreOptions {
+interface LmdbChainOptions extends StoreOptions {
   /** Milliseconds that blocks taken off the chain are kept. Default: for ever. */
   followOrphans?: number;
 }

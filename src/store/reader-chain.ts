@@ -8,7 +8,7 @@ import type { ChainRules } from "../chain/rules.js";
 import { closeAll } from "../async/close-all.js";
 import { createOpenCount } from "../async/open-count.js";
 import { messageOf, PorticoError } from "../errors.js";
-import type { Problems } from "../problems.js";
+import type { Problems } from "../operate/problems.js";
 import { createHostLog } from "./follow/host-log.js";
 import { createPolling } from "./follow/watchers.js";
 import { storeFile } from "./lmdb/environment.js";
@@ -19,7 +19,7 @@ import type { StoreNeeds } from "./state/store-contract.js";
 import { createStore, type Store } from "./state/store.js";
 import { createWebhookStore } from "./webhooks/webhook-store.js";
 
-export interface ReaderOptions {
+interface ReaderOptions {
   /** Folder of the store that another process writes. */
   dataDir: string;
   /** Milliseconds between two looks at the store's file. */
@@ -30,7 +30,7 @@ export interface ReaderOptions {
   patience?: number;
 }
 
-export interface ReaderNeeds {
+interface ReaderNeeds {
   rules: ChainRules;
   logger: Logger;
   /** Not given: nobody is told that webhooks cannot be written. */

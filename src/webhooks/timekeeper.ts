@@ -1,5 +1,5 @@
 import type { KeptTime, WebhookStore } from "../../types/webhook-store.js";
-import { type After, type FullClock, systemAfter } from "../clock.js";
+import { type After, type FullClock, systemAfter } from "../async/clock.js";
 
 export { type After, systemAfter };
 

@@ -15,7 +15,7 @@ import { createLocalNetwork, localSeed, token } from "../../examples/standalone/
 import { type Host, startHost } from "../../examples/standalone/host.js";
 import { HostError } from "../../examples/standalone/program/host-error.js";
 import type { HostOptions } from "../../examples/standalone/options.js";
-import { systemClock } from "../../src/clock.js";
+import { systemClock } from "../../src/async/clock.js";
 import { noteOf } from "../../examples/standalone/files/noted-process.js";
 import { chainFile, loadChain } from "../data/read.js";
 import { createMemoryAdapter } from "../memory-adapter/adapter.js";

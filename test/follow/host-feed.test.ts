@@ -9,7 +9,7 @@ import { EventEmitter } from "eventemitter3";
 import type { HostLog } from "../../types/host-log.js";
 import type { EventJournal } from "../../types/webhook-store.js";
 import { createChainRules } from "../../src/chain/rules.js";
-import { createProblems } from "../../src/problems.js";
+import { createProblems } from "../../src/operate/problems.js";
 import { type HostFeed, startHostFeed } from "../../src/follow/host/host-feed.js";
 import { createHostLog } from "../../src/store/follow/host-log.js";
 import { openEventJournal } from "../../src/store/webhooks/event-journal.js";

@@ -11,7 +11,7 @@ import { createChainRules } from "../../src/chain/rules.js";
 import { createApiPlugin } from "../../src/index.js";
 import { createLakeReader, createLakeWriter, openLakeFiles } from "../../src/lake/index.js";
 import { type Manifest, manifestBytes, sha256Of, signManifest } from "../../src/lake/manifest.js";
-import { openNodeKey } from "../../src/node-key.js";
+import { openNodeKey } from "../../src/files/node-key.js";
 import type { BlockData } from "../../types/events.js";
 import type { LakeOptions } from "../../types/options.js";
 import type { ApiPlugin } from "../../types/plugin.js";

@@ -1,9 +1,9 @@
 import { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
 import fc from "fast-check";
-import { systemClock } from "../../src/clock.js";
+import { systemClock } from "../../src/async/clock.js";
 import { createApiPlugin } from "../../src/index.js";
-import { createProblems } from "../../src/problems.js";
+import { createProblems } from "../../src/operate/problems.js";
 import { createFollower, type Follower } from "../../src/store/sync/follower.js";
 import type { Store } from "../../src/store/state/store.js";
 import type { BlockData } from "../../types/events.js";

@@ -4,7 +4,7 @@ import { runInNewContext } from "node:vm";
 import { expect } from "chai";
 import type { DeliveryRow, WebhookStore } from "../../types/webhook-store.js";
 import type { Delivery, DeliveryState } from "../../types/webhooks.js";
-import { createProblems } from "../../src/problems.js";
+import { createProblems } from "../../src/operate/problems.js";
 import { createWebhookEngine } from "../../src/webhooks/engine.js";
 import { createReceiver, type Received, type Receiver } from "./receiver.js";
 import { quietLogger } from "../../src/options/guarded-logger.js";

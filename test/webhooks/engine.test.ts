@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { Webhook as Verifier } from "standardwebhooks";
 import type { WebhookStore } from "../../types/webhook-store.js";
 import { createChainRules } from "../../src/chain/rules.js";
-import { createProblems } from "../../src/problems.js";
+import { createProblems } from "../../src/operate/problems.js";
 import { createWebhookEngine } from "../../src/webhooks/engine.js";
 import type { After } from "../../src/webhooks/timekeeper.js";
 import { loadChain } from "../data/read.js";

@@ -3,7 +3,7 @@ import { EventEmitter as FastEmitter } from "eventemitter3";
 import { Utils } from "@arkecosystem/crypto";
 import { expect } from "chai";
 import type { HostEvents } from "../../types/events.js";
-import { systemClock } from "../../src/clock.js";
+import { systemClock } from "../../src/async/clock.js";
 import type { HostFeed } from "../../src/follow/host/host-feed.js";
 import { derivedEvents } from "../../src/follow/derive.js";
 import { describeWebhookEvents } from "../../src/webhooks/options.js";
@@ -12,7 +12,7 @@ import { openWebhookStore, type WebhookEnvironment } from "../../src/store/webho
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createProblems } from "../../src/problems.js";
+import { createProblems } from "../../src/operate/problems.js";
 import { createWebhookEngine, type WebhookEngine } from "../../src/webhooks/engine.js";
 import { knownEvents } from "../../src/follow/host/known-events.js";
 import { createReceiver, type Receiver } from "./receiver.js";

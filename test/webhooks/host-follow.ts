@@ -1,9 +1,9 @@
 import type { HostEvents } from "../../types/events.js";
 import type { Logger, Network } from "../../types/node-context.js";
-import { systemClock } from "../../src/clock.js";
+import { systemClock } from "../../src/async/clock.js";
 import { createChainRules } from "../../src/chain/rules.js";
 import { createFollow } from "../../src/follow/create-follow.js";
-import { createProblems } from "../../src/problems.js";
+import { createProblems } from "../../src/operate/problems.js";
 import { type HostFeed, startHostFeed } from "../../src/follow/host/host-feed.js";
 import type { Follow } from "../../src/follow/index.js";
 import { describeEvents } from "../../src/follow/host/known-events.js";

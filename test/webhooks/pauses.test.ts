@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { expect } from "chai";
 import { PorticoError } from "../../src/errors.js";
-import { createProblems } from "../../src/problems.js";
+import { createProblems } from "../../src/operate/problems.js";
 import { createWebhookEngine, type WebhookEngine } from "../../src/webhooks/engine.js";
 import type { Webhook } from "../../types/webhooks.js";
 import { createReceiver, type Receiver } from "./receiver.js";

@@ -20,7 +20,7 @@ import { openEventJournal } from "../../src/store/webhooks/event-journal.js";
 import { createChainRules } from "../../src/chain/rules.js";
 import { loadChain } from "../data/read.js";
 import { openWebhookStore, type WebhookEnvironment } from "../../src/store/webhooks/webhook-store.js";
-import { createProblems } from "../../src/problems.js";
+import { createProblems } from "../../src/operate/problems.js";
 import { createWebhookEngine, type WebhookEngine, type WebhookEngineNeeds } from "../../src/webhooks/engine.js";
 import { createManualClock, type ManualClock } from "./manual-clock.js";
 

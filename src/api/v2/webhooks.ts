@@ -30,7 +30,7 @@ import {
 } from "../resources/webhook.js";
 
 /** What webhook routes are answered from. They need no chain. */
-export interface WebhookScope extends Scope {
+interface WebhookScope extends Scope {
   /** @throws PorticoError NOT_READY while the store is closed, NOT_SUPPORTED if the node has no webhooks */
   readonly webhooks: Webhooks;
 }

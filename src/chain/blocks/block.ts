@@ -14,7 +14,7 @@ export interface FullBlock {
 const broken = (what: string): PorticoError => new PorticoError("BLOCK_INVALID", what);
 
 /** The members of a type before they are checked: their values may be anything. */
-export type Untrusted<T> = { [K in keyof T]?: unknown };
+type Untrusted<T> = { [K in keyof T]?: unknown };
 
 /** Reads the member `name` of what `at` names. Errors are put together only where there is one: a transaction has eighteen members. */
 type Read<Value> = (value: unknown, at: string, name: string) => Value;

@@ -12,7 +12,7 @@ import { watchLeaving } from "./in-flight.js";
 import type { ParsedRequest } from "./parsed-request.js";
 import type { RequestContext } from "./request-context.js";
 
-export interface AnswerNeeds<State extends Scope> {
+interface AnswerNeeds<State extends Scope> {
   cache: ResponseCache<ParsedRequest<State>>;
   /** `at`: the block as of which it is to be, by height or id; undefined: the tip. `readsNone`: whether one without a tip will do. */
   openState(at?: string, readsNone?: boolean): MaybePromise<State>;

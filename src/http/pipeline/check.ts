@@ -13,7 +13,7 @@ import type { RequestContext } from "./request-context.js";
 import { freezeParsed, ParsedRequest } from "./parsed-request.js";
 import type { RateLimit } from "./rate-limit.js";
 
-export interface CheckNeeds<State extends Scope> {
+interface CheckNeeds<State extends Scope> {
   rateLimit: RateLimit;
   cache: ResponseCache<ParsedRequest<State>>;
   versionHeaders: VersionHeaders;

@@ -65,7 +65,7 @@ export interface Endpoint<State extends Scope> {
   write(answer: unknown, input: RouteInput, asked: Asked): Answered;
 }
 
-export interface EndpointNeeds {
+interface EndpointNeeds {
   basePath: string;
   inputReader(schema: unknown, source: "query" | "params" | "payload"): ReadInput;
 }

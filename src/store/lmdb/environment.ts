@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Database, DatabaseOptions, RootDatabase } from "lmdb";
 import { messageOf, PorticoError } from "../../errors.js";
-import { makeFolder } from "../../make-folder.js";
+import { makeFolder } from "../../files/make-folder.js";
 import { withoutTrailing } from "../../text/trim-end.js";
 import { type CommitThreadData, createCommitWorker } from "./commit-worker.js";
 import { checksumsKey } from "../layout/checksums.js";

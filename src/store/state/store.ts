@@ -1,5 +1,5 @@
 import type { Tip } from "../../../types/chain.js";
-import { systemClock } from "../../clock.js";
+import { systemClock } from "../../async/clock.js";
 import { noEntries } from "../layout/write-log.js";
 import { openEnvironment } from "../lmdb/environment.js";
 import { openTransaction } from "../lmdb/reading.js";

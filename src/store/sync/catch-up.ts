@@ -1,9 +1,9 @@
 import { runSliced, type Pace } from "../../async/time-slicing.js";
 import type { FullBlock } from "../../chain/blocks/block.js";
 import type { ChainRules } from "../../chain/rules.js";
-import type { FullClock } from "../../clock.js";
+import type { FullClock } from "../../async/clock.js";
 import { messageOf, PorticoError } from "../../errors.js";
-import type { Problems } from "../../problems.js";
+import type { Problems } from "../../operate/problems.js";
 import type { BlockData, BlockSource, IndexingProgress } from "../../../types/events.js";
 import type { Logger } from "../../../types/node-context.js";
 import type { Store } from "../state/store.js";

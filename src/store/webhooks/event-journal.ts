@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { Logger } from "../../../types/node-context.js";
 import type { EventJournal, HeardEvent } from "../../../types/webhook-store.js";
 import { messageOf, PorticoError } from "../../errors.js";
-import { makeFolder } from "../../make-folder.js";
+import { makeFolder } from "../../files/make-folder.js";
 import { keepFromOthers } from "../lmdb/file-mode.js";
 import { refusedBy } from "../lmdb/write-gate.js";
 import { unwatched, type WriteWatch } from "../lmdb/write-watch.js";

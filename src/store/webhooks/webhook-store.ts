@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import type { RootDatabase } from "lmdb";
 import type { KeptTime, Pause, Progress, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
 import { messageOf, PorticoError } from "../../errors.js";
-import { makeFolder } from "../../make-folder.js";
+import { makeFolder } from "../../files/make-folder.js";
 import { textDigest } from "../layout/keys.js";
 import { makeWhole, openSound } from "../lmdb/open-file.js";
 import { becomeWriter } from "../lmdb/writer-lock.js";

@@ -2,7 +2,7 @@ import type { Logger } from "../../../types/node-context.js";
 import type { DeliveryRow } from "../../../types/webhook-store.js";
 import { isPromised } from "../../async/maybe-promise.js";
 import { createOpenCount, type OpenCount } from "../../async/open-count.js";
-import { type FullClock, readingsOf } from "../../clock.js";
+import { type FullClock, readingsOf } from "../../async/clock.js";
 import { logFailure } from "../log-failure.js";
 import type { Answer, OnOutcome, Sender } from "../send/http-sender.js";
 import type { NodeKey } from "../send/signature.js";

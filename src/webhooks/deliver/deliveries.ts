@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { DeliveryRow, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
 import type { Delivery, Webhooks } from "../../../types/webhooks.js";
 import { andThen } from "../../async/maybe-promise.js";
-import { type FullClock, readingsOf } from "../../clock.js";
+import { type FullClock, readingsOf } from "../../async/clock.js";
 import { PorticoError } from "../../errors.js";
 import { webhookRow } from "../registry/webhook-service.js";
 import { endOf } from "./outcome.js";

@@ -1,6 +1,6 @@
 import type { Logger } from "../../../types/node-context.js";
 import type { DeliveryRow } from "../../../types/webhook-store.js";
-import { type FullClock, readingsOf } from "../../clock.js";
+import { type FullClock, readingsOf } from "../../async/clock.js";
 import { logFailure } from "../log-failure.js";
 import type { Sender } from "../send/http-sender.js";
 import type { NodeKey } from "../send/signature.js";

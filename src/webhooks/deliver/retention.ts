@@ -1,5 +1,5 @@
 import type { WebhookStore } from "../../../types/webhook-store.js";
-import { type FullClock, readingsOf } from "../../clock.js";
+import { type FullClock, readingsOf } from "../../async/clock.js";
 import type { Standstill } from "../log-failure.js";
 import type { RecentEvents } from "../registry/dry-run.js";
 import type { After, Timekeeper } from "../timekeeper.js";

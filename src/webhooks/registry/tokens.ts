@@ -4,7 +4,7 @@ import { chmod, link, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Logger } from "../../../types/node-context.js";
 import { PorticoError } from "../../errors.js";
-import { makeFolder } from "../../make-folder.js";
+import { makeFolder } from "../../files/make-folder.js";
 import { shortestToken } from "../../options/checks.js";
 import { createToken } from "../send/signature.js";
 

@@ -3,7 +3,7 @@ import type { MaybePromise } from "../../../types/chain-adapter.js";
 import type { DeliveryRow, KeptReply, Progress, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
 import type { Webhook, WebhookChanges, WebhookDraft, Webhooks, WebhookSecret } from "../../../types/webhooks.js";
 import { isPromised } from "../../async/maybe-promise.js";
-import { type FullClock, readingsOf } from "../../clock.js";
+import { type FullClock, readingsOf } from "../../async/clock.js";
 import { inputError, PorticoError } from "../../errors.js";
 import { cursorText, type Follow, parseCursors } from "../../follow/index.js";
 import { announce } from "../deliver/health.js";

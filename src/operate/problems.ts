@@ -1,5 +1,5 @@
-import type { Logger } from "../types/node-context.js";
-import type { ReadyProblem } from "../types/plugin.js";
+import type { Logger } from "../../types/node-context.js";
+import type { ReadyProblem } from "../../types/plugin.js";
 
 /** One thing that can be wrong for a while. It is logged when it begins and when it ends, however often it fails meanwhile. */
 export interface Problem {
@@ -15,7 +15,7 @@ export interface Problem {
 }
 
 /** As the log says it: "the store cannot be written" in the error that begins with it, "the store can be written again" at the end. */
-export interface ProblemTexts {
+interface ProblemTexts {
   /** Of the line at the beginning; default "error". */
   level?: "error" | "warn";
   /** What `/health/ready` calls it, or by which reason it calls it what; default "failing". */

@@ -2,7 +2,7 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { constants, setPriority } from "node:os";
 import { fileURLToPath } from "node:url";
-import { messageOf } from "./errors.js";
+import { messageOf } from "../errors.js";
 
 /** What a process answers to its task. */
 type Answer = { result: unknown } | { error: string };

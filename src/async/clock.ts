@@ -1,4 +1,4 @@
-import type { Clock } from "../types/node-context.js";
+import type { Clock } from "../../types/node-context.js";
 
 /** Calls back after so many milliseconds. Returns what cancels the call. */
 export type After = (milliseconds: number, callback: () => void) => () => void;

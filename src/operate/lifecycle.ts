@@ -2,11 +2,11 @@ import { once } from "node:events";
 import type { RequestListener, Server } from "node:http";
 import type { Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Logger } from "../types/node-context.js";
-import type { ApiPlugin } from "../types/plugin.js";
-import { messageOf } from "./errors.js";
+import type { Logger } from "../../types/node-context.js";
+import type { ApiPlugin } from "../../types/plugin.js";
+import { messageOf } from "../errors.js";
 
-export interface LifecycleNeeds {
+interface LifecycleNeeds {
   /** The first step of a start, whose end `stop` waits for. */
   prepare(): Promise<void>;
   /** The second step, which `close` can interrupt. */

@@ -12,7 +12,7 @@ export interface NodeKey {
 }
 
 /** Name of the file, below the data folder. */
-export const nodeKeyFile = "node-key";
+const nodeKeyFile = "node-key";
 
 const ownerOnly = 0o600;
 
