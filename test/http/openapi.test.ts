@@ -102,6 +102,16 @@ describe("the OpenAPI document", () => {
     expect([made.servers, made.security]).to.deep.equal([[{ url: "../", description: "This node." }], []]);
   });
 
+  it("says of the timestamp filters of transactions that they go by the transaction's own time in version 1", () => {
+    const made = createOpenApi([...v2Routes, ...v1Routes], options, info);
+    for (const path of ["/api/transactions", "/api/votes", "/api/wallets/{id}/transactions", "/api/v1/transactions"]) {
+      const { parameters } = made.paths[path]?.get as { parameters: { name: string; description: string }[] };
+      const described = parameters.filter(({ name }) => /^timestamp(\.from|\.to)?$/.test(name)).map(({ description }) => description);
+      expect(described, path).not.to.be.empty;
+      for (const text of described) expect(text, path).to.match(/^Its own time in version 1, that of its block otherwise/);
+    }
+  });
+
   it("has only paths that begin with a slash, whatever the base path", () =>
     withThings({ basePath: "" }, {}, ({ edge: { openapi: { paths } } }) => {
       expect(paths["/"]).to.have.property("get");
