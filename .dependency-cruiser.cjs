@@ -52,6 +52,7 @@ module.exports = {
     never("only-nats-knows-nats", "^src/(?!nats/|commonjs/nats)", "^src/nats/|node_modules/@nats-io/"),
     never("operate-is-handed-what-it-needs", "^src/operate", "^src/(store|api|webhooks|conformance|plugin)|^src/http/(?!route\\.ts|health-route\\.ts|pipeline/replied\\.ts)"),
     never("console-is-a-page-and-its-routes", "^src/console/[^/]+\\.ts$", "^src/(?!console/|errors\\.ts|http/route\\.ts)"),
+    never("options-are-below-what-they-set", "^src/options/", "^src/(webhooks|store|api|http|live|plugin|operate|replica|lake)/"),
     never("text-knows-nothing", "^src/text/", "^(src/(?!text/)|types/)"),
     never("conformance-needs-no-runner", "^src/conformance", "^src/(store|http|api|webhooks|plugin)|node_modules/(mocha|chai)"),
     never("only-the-store-knows-lmdb", "^src/(?!store/)", "node_modules/lmdb"),

@@ -14,7 +14,7 @@ import type { WriteWatch } from "../store/lmdb/write-watch.js";
 import { takeOldJournal } from "../store/webhooks/event-journal.js";
 import { openWebhookStore, type WebhookEnvironment } from "../store/webhooks/webhook-store.js";
 import { createWebhookEngine, type WebhookEngine } from "../webhooks/engine.js";
-import { describeWebhookEvents } from "../webhooks/options.js";
+import { describeWebhookEvents } from "../webhooks/own-events.js";
 import type { OnOutcome } from "../webhooks/send/http-sender.js";
 import { type Authorize, openAuthorize } from "../webhooks/registry/tokens.js";
 

@@ -6,7 +6,7 @@ import type { HostEvents } from "../../types/events.js";
 import { systemClock } from "../../src/async/clock.js";
 import type { HostFeed } from "../../src/follow/host/host-feed.js";
 import { derivedEvents } from "../../src/follow/derive.js";
-import { describeWebhookEvents } from "../../src/webhooks/options.js";
+import { describeWebhookEvents } from "../../src/webhooks/own-events.js";
 import { followHostEvents } from "./host-follow.js";
 import { openWebhookStore, type WebhookEnvironment } from "../../src/store/webhooks/webhook-store.js";
 import { mkdtemp, rm } from "node:fs/promises";
