@@ -2,6 +2,7 @@ import { version } from "../../src/version.js";
 import { HostError, messageOf } from "./program/host-error.js";
 import { outliveReaders, writeToTerminal } from "./program/logger.js";
 import { askedFor, helpText, type HostOptions, readHostOptions } from "./options.js";
+import { collectWhenIdle } from "./program/idle-memory.js";
 import { createProgressReport } from "./program/progress-report.js";
 import { createLogging, type Logging } from "./program/logging.js";
 import { checkBeforehand } from "./program/preflight.js";
@@ -26,6 +27,7 @@ const runNode = async (options: HostOptions, { logger, access, started }: Loggin
     logger.info("The node has stopped.");
     return 0;
   }
+  collectWhenIdle();
   started(welcome(host, options), factsOf(host, options));
   const failure = await Promise.race([host.failed, ended]);
   if (failure === undefined) logger.info("The node stops, and ends what is under way; another signal ends the process at once.");

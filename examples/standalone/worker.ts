@@ -2,6 +2,7 @@ import { createApiPlugin } from "portico";
 import { codeOf, messageOf } from "./program/host-error.js";
 import { connectToNode } from "./node-channel.js";
 import { createFrontPage } from "./program/front-page.js";
+import { collectWhenIdle } from "./program/idle-memory.js";
 import { outliveReaders } from "./program/logger.js";
 import { createLogging } from "./program/logging.js";
 import { nodeInfo, porticoOptions } from "./serving.js";
@@ -46,6 +47,7 @@ const serve = async (): Promise<void> => {
 
 try {
   await serve();
+  collectWhenIdle();
 } catch (error) {
   process.exitCode = 1;
   await node.fail({ message: messageOf(error), code: codeOf(error) });
