@@ -1,4 +1,4 @@
-import { execFile, spawn } from "node:child_process";
+import { execFile, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -590,7 +590,16 @@ describe("the webhook store", function () {
 
   it("reports a folder that cannot be created", () => {
     expect(() => openWebhookStore("/dev/null/folder"))
-      .to.throw(PorticoError, "cannot be opened")
-      .with.property("code", "STORE_DAMAGED");
+      .to.throw(PorticoError, "`dataDir` is /dev/null/folder, which cannot be made: ENOTDIR: ")
+      .with.property("code", "OPTION_INVALID");
+  });
+
+  it("reports why Node's permission model lets no lock file be made", () => {
+    const flag = process.allowedNodeEnvironmentFlags.has("--permission") ? "--permission" : "--experimental-permission";
+    const empty = join(dataDir, "empty");
+    mkdirSync(empty);
+    const program = programOf(new URL("holding-process.ts", import.meta.url));
+    const { stderr } = spawnSync(process.execPath, [flag, "--allow-fs-read=*", "--allow-addons", "--allow-worker", program, empty], { encoding: "utf8" });
+    expect(stderr).to.match(/webhooks\.mdb.*-lock cannot be created: ERR_ACCESS_DENIED: Access to this API has been restricted/);
   });
 });

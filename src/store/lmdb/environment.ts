@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Database, DatabaseOptions, RootDatabase } from "lmdb";
 import { messageOf, PorticoError } from "../../errors.js";
-import { makeFolder } from "../../files/make-folder.js";
+import { makeDataDir } from "../../files/make-folder.js";
 import { withoutTrailing } from "../../text/trim-end.js";
 import { type CommitThreadData, createCommitWorker } from "./commit-worker.js";
 import { checksumsKey } from "../layout/checksums.js";
@@ -133,7 +133,7 @@ const openRoot = (dataDir: string, path: string, nethash: string, options: OpenO
   if (access !== "write" && !existsSync(path)) throw new PorticoError("NOT_READY", `${path} does not exist yet`);
   try {
     if (access === "write" && !existsSync(path)) {
-      makeFolder(dataDir);
+      makeDataDir(dataDir);
       makeStore(path, nethash, options);
     }
     return openFile(path, options);

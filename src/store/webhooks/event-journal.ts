@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { Logger } from "../../../types/node-context.js";
 import type { EventJournal, HeardEvent } from "../../../types/webhook-store.js";
 import { messageOf, PorticoError } from "../../errors.js";
-import { makeFolder } from "../../files/make-folder.js";
+import { makeDataDir } from "../../files/make-folder.js";
 import { keepFromOthers } from "../lmdb/file-mode.js";
 import { refusedBy } from "../lmdb/write-gate.js";
 import { unwatched, type WriteWatch } from "../lmdb/write-watch.js";
@@ -120,8 +120,8 @@ export const openEventJournal = (dataDir: string, { logger, writes = unwatched, 
   let lines: ReturnType<typeof openLines>;
   const text = (): string => kept.map(lineOf).join("");
 
+  makeDataDir(dataDir);
   try {
-    makeFolder(dataDir);
     const found = readEvents(readFileSync(path, { encoding: "utf8", flag: "a+" }));
     setAside(path, found.unreadable, logger);
     kept = found.events;

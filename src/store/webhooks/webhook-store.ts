@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import type { RootDatabase } from "lmdb";
 import type { KeptTime, Pause, Progress, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
 import { messageOf, PorticoError } from "../../errors.js";
-import { makeFolder } from "../../files/make-folder.js";
+import { makeDataDir } from "../../files/make-folder.js";
 import { textDigest } from "../layout/keys.js";
 import { makeWhole, openSound } from "../lmdb/open-file.js";
 import { becomeWriter } from "../lmdb/writer-lock.js";
@@ -217,7 +217,7 @@ export const openWebhookStore = (dataDir: string, { deliver = true, writes = unw
   let root: RootDatabase<never, never> | undefined;
   let giveUpRole: (() => Promise<void>) | undefined;
   try {
-    makeFolder(dataDir);
+    makeDataDir(dataDir);
     if (!existsSync(path)) makeWhole(path, (draft) => void openFile(draft).close());
     const opened = (root = openFile(path));
     const store = createWebhookStore({ path, root: opened, writes }, { keepsChain: false });

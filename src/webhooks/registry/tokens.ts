@@ -4,7 +4,7 @@ import { chmod, link, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Logger } from "../../../types/node-context.js";
 import { PorticoError } from "../../errors.js";
-import { makeFolder } from "../../files/make-folder.js";
+import { makeDataDir } from "../../files/make-folder.js";
 import { shortestToken } from "../../options/checks.js";
 import { createToken } from "../send/signature.js";
 
@@ -71,7 +71,7 @@ const writeToken = async (path: string, token: string): Promise<boolean> => {
 
 const generatedToken = async (dataDir: string, logger: Logger): Promise<string> => {
   const path = resolve(dataDir, tokenFile);
-  makeFolder(dataDir);
+  makeDataDir(dataDir);
   const token = createToken();
   if ((await readToken(path, logger)) === undefined && (await writeToken(path, token))) {
     logger.info(`webhooks: a token was generated; it is kept in ${path}`);
