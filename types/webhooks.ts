@@ -284,9 +284,3 @@ export interface DeliveryAnswer {
   /** Null when the answer is 2xx. */
   failure: { stage: AttemptStage; error: string } | null;
 }
-
-/** Has requests of webhooks sent by other processes. The node decides what is sent and when, and keeps what came of it. */
-export interface DeliveryDispatch {
-  /** Resolves with the answer that another process got. `here`: sends the request from this process, where no other does. Never rejects. */
-  send(outgoing: OutgoingDelivery, here: () => Promise<DeliveryAnswer>, signal: AbortSignal): Promise<DeliveryAnswer>;
-}

@@ -24,7 +24,7 @@ import { createHostEvents, type HostEmitter } from "./chain/host-events.js";
 import { castKeyRing, readSecrets, secretsKeyRing } from "./chain/key-ring.js";
 import { readNetwork } from "./chain/network.js";
 import type { HostOptions } from "./options.js";
-import { measureNats, startDispatch, startPublishing } from "./nats.js";
+import { measureNats, startPublishing } from "./nats.js";
 import { createPool, type Pool } from "./chain/pool.js";
 import { createFrontPage } from "./program/front-page.js";
 import { portProblem } from "./program/preflight.js";
@@ -172,7 +172,7 @@ const openFiles = async (options: HostOptions, network: Network, { logger, clock
 };
 
 /** Creates the plugin, and what it is given, which is closed after it. */
-const createNode = async (options: HostOptions, crypto: ChainCrypto, blocks: ChainSource, closing: Closing, { logger, clock, onProgress, access }: HostNeeds) => {
+const createNode = (options: HostOptions, crypto: ChainCrypto, blocks: ChainSource, { logger, clock, onProgress, access }: HostNeeds) => {
   const { network } = crypto;
   const events = createHostEvents();
   // The pool reads the chain through the plugin, and the plugin serves the pool.
@@ -180,11 +180,9 @@ const createNode = async (options: HostOptions, crypto: ChainCrypto, blocks: Cha
   const pool = createPool({ crypto, chain, events });
   const node: NodeInfo = nodeInfo(options.port);
   const { dataDir } = options;
-  const dispatch = await startDispatch(options, logger);
-  const nats: NatsMeasured = { dispatch };
-  if (dispatch !== undefined) closing.add(dispatch.close);
+  const nats: NatsMeasured = {};
   const otherMetrics = async (): Promise<ProcessMetrics[]> => [await measureNats(nats)];
-  const hooks = { otherMetrics, ...(dispatch === undefined ? {} : { dispatch }), ...(onProgress === undefined ? {} : { onProgress }), ...(access === undefined ? {} : { accessLog: access }) };
+  const hooks = { otherMetrics, ...(onProgress === undefined ? {} : { onProgress }), ...(access === undefined ? {} : { accessLog: access }) };
   const plugin = createApiPlugin({ options: porticoOptions(options), network, events, dataDir, blocks, pool, node, logger, clock, ...hooks });
   return { plugin, pool, events, node, chain, nats };
 };
@@ -243,7 +241,7 @@ export const startHost = async (options: HostOptions, needs: HostNeeds): Promise
     imported = files.imported;
     signal?.throwIfAborted();
 
-    const { plugin, pool, events, node, chain, nats } = await createNode(options, crypto, files.source, closing, needs);
+    const { plugin, pool, events, node, chain, nats } = createNode(options, crypto, files.source, needs);
     closing.add(plugin.stop);
     // Whoever closes is told of a failure.
     signal?.addEventListener("abort", () => void plugin.stop().catch(() => undefined), { once: true });

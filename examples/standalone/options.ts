@@ -25,7 +25,6 @@ export interface HostOptions {
   /** What its streams and subjects begin with. */
   natsPrefix?: string;
   /** Whether requests of webhooks are given to workers. */
-  dispatch?: true;
   /** Folder. */
   lake?: string;
   /** Blocks in a file of the lake. */
@@ -157,7 +156,6 @@ const needed = [
   ["nats-creds", "nats"],
   ["nats-ca", "nats"],
   ["nats-prefix", "nats"],
-  ["dispatch", "nats"],
   ["lake-blocks", "lake"],
   ["lake-snapshots", "lake"],
   ["log-clients", "access-log"],
@@ -173,7 +171,7 @@ const jobs = [
   ["verify", "a store is only read"],
   ["backup", "a data folder is only copied"],
 ] as const;
-const nodesOwn = ["follow", "import", "lake", "lake-blocks", "lake-snapshots", "lake-key", "nats", "dispatch", "reindex", "secrets", "forge-interval"] as const;
+const nodesOwn = ["follow", "import", "lake", "lake-blocks", "lake-snapshots", "lake-key", "nats", "reindex", "secrets", "forge-interval"] as const;
 
 /** @throws UsageError */
 const refusePassedOver = (commandLine: GivenOptions): void => {
@@ -229,7 +227,6 @@ export const readHostOptions = (args: readonly string[], { environment = {}, isT
       import: text("import"),
       follow: urlIn(reading),
       nats: natsIn(reading),
-      dispatch: has("dispatch") ? (true as const) : undefined,
       natsCreds: text("nats-creds"),
       natsCa: text("nats-ca"),
       natsPrefix: natsPrefixIn(reading),

@@ -69,7 +69,7 @@ export const createWebhooks = (context: NodeContext | ReaderContext, { options, 
   const opened = (store: WebhookStore, toldHeight?: number): void => {
     if (settings === undefined) return;
     const goesByBlocks = keepsChain || chain.changes !== undefined;
-    const needs = { store, follow: follow(), clock, logger, problems, keepsChain: goesByBlocks, toldHeight, nodeKey: nodeKeyIn(settings.dataDir, logger), onOutcome, dispatch: context.reader === true ? undefined : context.dispatch };
+    const needs = { store, follow: follow(), clock, logger, problems, keepsChain: goesByBlocks, toldHeight, nodeKey: nodeKeyIn(settings.dataDir, logger), onOutcome };
     engine = createWebhookEngine(settings, needs);
     if (settings.deliver) engine.takeOld(takeOldJournal(settings.dataDir, store.journalPosition(), { logger, writes }));
     engine.start();

@@ -1,7 +1,7 @@
 import type { MaybePromise } from "../../types/chain-adapter.js";
 import type { Logger } from "../../types/node-context.js";
 import type { DeliveryRow, HeardEvent, WebhookStore } from "../../types/webhook-store.js";
-import type { DeliveryDispatch, Webhooks } from "../../types/webhooks.js";
+import type { Webhooks } from "../../types/webhooks.js";
 import type { WebhookOptions } from "../../types/webhook-options.js";
 import { closeAll } from "../async/close-all.js";
 import { runSliced } from "../async/time-slicing.js";
@@ -23,7 +23,7 @@ import { createWebhookService } from "./registry/webhook-service.js";
 import { createHolding } from "./scan/record/holding.js";
 import { createRecorder, type RecorderNeeds } from "./scan/record/recorder.js";
 import { createScanner, type Scanner, type ScannerNeeds } from "./scan/scanner.js";
-import { createHttpSender, dispatchedSender, type OnOutcome } from "./send/http-sender.js";
+import { createHttpSender, type OnOutcome, type Sender } from "./send/http-sender.js";
 import type { NodeKey } from "./send/signature.js";
 import { createResolver, createTargetGuard, type Resolve } from "./send/target-guard.js";
 import { type After, createTimekeeper, createTimeReader, systemAfter } from "./timekeeper.js";
@@ -31,8 +31,8 @@ import { type After, createTimekeeper, createTimeReader, systemAfter } from "./t
 export interface WebhookEngineNeeds {
   /** Is told of every attempt that has ended, and of every delivery that is given up. */
   onOutcome?: OnOutcome | undefined;
-  /** Has requests sent by other processes. */
-  dispatch?: DeliveryDispatch | undefined;
+  /** What sends requests. Default: HTTP. */
+  sender?: Sender | undefined;
   store: WebhookStore;
   follow: Follow;
   clock: FullClock;
@@ -153,7 +153,7 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
   const register = createRegister(store);
   const standstill = createStandstill(problems);
   const recent = createRecentEvents(store, options.recentEvents);
-  const sender = dispatchedSender(createHttpSender(options, { guard, resolve }), needs.dispatch);
+  const sender = needs.sender ?? createHttpSender(options, { guard, resolve });
   const payloads = createPayloads(follow, store);
   const withdrawn = new Set<number>();
   const dryRuns = createDryRuns({ recent, events: names });

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
 import type { WebhookStore } from "../../types/webhook-store.js";
-import type { DeliveryDispatch } from "../../types/webhooks.js";
+import type { Sender } from "../../src/webhooks/send/http-sender.js";
 import { rewind } from "../../src/webhooks/scan/places/rewind.js";
 import { createReceiver, type Receiver } from "./receiver.js";
 import { createStage, eventually, type Stage } from "./stage.js";
@@ -29,8 +29,8 @@ describe("a dispatcher that has read deliveries ahead", () => {
   /** Webhook 1 gets three deliveries. The first is answered, the second sent, and the third read ahead. */
   const sendTwo = async (): Promise<{ sent: Sent[]; request(n: number): Promise<Sent> }> => {
     const sent: Sent[] = [];
-    const send: DeliveryDispatch["send"] = ({ body }) => new Promise((resolve) => sent.push({ n: (JSON.parse(body) as { data: { n: number } }).data.n, answer: () => resolve(delivered) }));
-    stage = await createStage({}, { dispatch: { send } });
+    const send: Sender["send"] = ({ body }) => new Promise((resolve) => sent.push({ n: (JSON.parse(body) as { data: { n: number } }).data.n, answer: () => resolve(delivered) }));
+    stage = await createStage({}, { sender: { send, close: () => Promise.resolve() } });
     stage.engine.create({ ...draft, target: receiver.url });
     for (const n of [1, 2, 3]) stage.events.emit("block.forged", { n });
     const request = (n: number): Promise<Sent> => eventually(() => sent.find((one) => one.n === n));
@@ -102,8 +102,8 @@ describe("a dispatcher that has read deliveries ahead", () => {
       },
     });
     let answer = (): void => undefined;
-    const send: DeliveryDispatch["send"] = () => new Promise((resolve) => (answer = () => resolve(delivered)));
-    stage = await createStage({}, { dispatch: { send }, wrapStore });
+    const send: Sender["send"] = () => new Promise((resolve) => (answer = () => resolve(delivered)));
+    stage = await createStage({}, { sender: { send, close: () => Promise.resolve() }, wrapStore });
     const { id } = stage.engine.create({ ...draft, target: receiver.url });
     stage.events.emit("block.forged", { n: 1 });
     await stage.engine.settled();

@@ -44,7 +44,7 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-export interface StageNeeds extends Partial<Pick<WebhookEngineNeeds, "resolve" | "logger" | "nodeKey" | "onOutcome" | "dispatch">> {
+export interface StageNeeds extends Partial<Pick<WebhookEngineNeeds, "resolve" | "logger" | "nodeKey" | "onOutcome" | "sender">> {
   /** The chain to follow; without it, there is what the host emits. */
   changes?: ChainChanges;
   /** Wraps the engine's store. */

@@ -36,8 +36,7 @@ export const optionRows = [
   { name: "nats", value: "URL", text: "NATS server with JetStream that carries new blocks from the node to its replicas: the same for both; tls:// for TLS, and tls://USER:PASSWORD@HOST or tls://TOKEN@HOST where it asks for that" },
   { name: "nats-creds", value: "FILE", text: "credentials for it" },
   { name: "nats-ca", value: "FILE", text: "certificate authority (PEM) that has signed its certificate, where that is none of the system's; nothing is sent without TLS then" },
-  { name: "nats-prefix", value: "NAME", default: "portico", text: "what the names of its streams and subjects begin with, the same for node, replicas and workers: tells networks, or several nodes of one, on a server apart" },
-  { name: "dispatch", text: "give requests of webhooks to workers over the server of --nats (examples/delivery-worker); without a worker, this process sends them" },
+  { name: "nats-prefix", value: "NAME", default: "portico", text: "what the names of its streams and subjects begin with, the same for node, and replicas: tells networks, or several nodes of one, on a server apart" },
   { name: "lake", value: "DIR", text: "folder to write final blocks into, as files that never change; served at /api/lake" },
   { name: "lake-blocks", value: "N", default: "10000", text: "blocks in a file of the lake; a folder keeps what it began with" },
   { name: "lake-snapshots", value: "N", default: "100000", text: "blocks between two snapshots of the store in the lake, from which another node starts without indexing; 0: none" },
@@ -70,7 +69,6 @@ export const conflicts: readonly (readonly [one: Name, other: Name, why: string]
   ["follow", "import", "a replica takes its blocks from the node"],
   ["follow", "secrets", "a replica signs no blocks"],
   ["follow", "forge-interval", "a replica forges no blocks"],
-  ["follow", "dispatch", "a replica has no webhooks"],
   ["follow", "workers", "start several replicas, each with a data folder of its own, behind a balancer"],
   ["follow", "reindex", "a replica that lacks history begins again with an empty data folder"],
 ];
