@@ -1,6 +1,7 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import type { HostLog } from "../../types/host-log.js";
 import type { Logger, NodeContext, ReaderContext } from "../../types/node-context.js";
-import type { WebhookStore } from "../../types/webhook-store.js";
 import type { FullClock } from "../clock.js";
 import { closeAll } from "../async/close-all.js";
 import { messageOf, PorticoError } from "../errors.js";
@@ -11,12 +12,11 @@ import type { Options } from "../options/options.js";
 import { createHostLog } from "../store/follow/host-log.js";
 import { whenFree } from "../store/lmdb/when-free.js";
 import type { WriteWatch } from "../store/lmdb/write-watch.js";
-import { takeOldJournal } from "../store/webhooks/event-journal.js";
-import { openWebhookStore, type WebhookEnvironment } from "../store/webhooks/webhook-store.js";
 import { createWebhookEngine, type WebhookEngine } from "../webhooks/engine.js";
 import { describeWebhookEvents } from "../webhooks/options.js";
+import { openWebhookStore, type WebhookEnvironment } from "../webhooks/rows/store.js";
 import type { OnOutcome } from "../webhooks/send/http-sender.js";
-import { type Authorize, openAuthorize } from "../webhooks/registry/tokens.js";
+import { type Authorize, openAuthorize } from "../webhooks/register/tokens.js";
 
 /** What the parts of a plugin share. */
 export interface Shared {
@@ -36,6 +36,9 @@ export interface WebhooksNeeds extends Shared {
   follow(): Follow;
 }
 
+/** Milliseconds between two tries to write to a store that could not be written. */
+const lookInterval = 200;
+
 /** Without it, requests are signed by secrets alone. */
 const nodeKeyIn = (folder: string, logger: Logger): NodeKey | undefined => {
   try {
@@ -47,8 +50,8 @@ const nodeKeyIn = (folder: string, logger: Logger): NodeKey | undefined => {
 };
 
 /**
- * The webhook engine, which is created when its store is opened: part of the chain's store if Portico keeps the chain, otherwise
- * a store of its own in `dataDir`. A host with its own chain and no `dataDir` has no webhooks.
+ * The webhook engine, on a store of its own in `dataDir`: `webhooks.mdb`, which outlives the chain's. A host with its own chain and no `dataDir` has no webhooks,
+ * nor has a replica that does not ask for its own.
  * @throws PorticoError OPTION_INVALID
  */
 export const createWebhooks = (context: NodeContext | ReaderContext, { options, logger, clock, problems, writes, onLog, follow, onOutcome }: WebhooksNeeds) => {
@@ -58,36 +61,57 @@ export const createWebhooks = (context: NodeContext | ReaderContext, { options, 
   if (keepsChain && context.reader !== true && options.webhooks !== false && !options.webhooks.deliver) {
     throw new PorticoError("OPTION_INVALID", "options.webhooks.deliver can be false only where the host keeps its own chain: with the store, the process that writes it delivers");
   }
-  const delivering = context.reader === true ? { deliver: false } : {};
-  /** A replica has none of its own. */
   const followed = context.reader === true ? undefined : context.follows;
-  const settings = options.webhooks === false || dataDir === undefined || followed !== undefined ? undefined : { ...options.webhooks, ...delivering, dataDir };
-  let engine: WebhookEngine | undefined;
-  let own: WebhookEnvironment | undefined;
+  const isNone = options.webhooks === false || dataDir === undefined || (followed !== undefined && context.options?.webhooks === undefined);
+  const settings = isNone ? undefined : { ...(options.webhooks as Exclude<Options["webhooks"], false>), ...(context.reader === true ? { deliver: false } : {}), dataDir };
+  let opened: { engine: WebhookEngine; environment: WebhookEnvironment; looking: NodeJS.Timeout } | undefined;
+  let waiting: NodeJS.Timeout | undefined;
   let authorize: Authorize | undefined;
 
-  const opened = (store: WebhookStore, toldHeight?: number): void => {
+  const begin = async (): Promise<void> => {
     if (settings === undefined) return;
+    const environment = await whenFree(() => openWebhookStore(settings.dataDir, { ...settings, writes }), { logger, clock });
+    if (environment === undefined) return;
+    const { store } = environment;
+    if (!keepsChain) await onLog(createHostLog(environment.environment, { writes: settings.deliver }), settings.deliver);
     const goesByBlocks = keepsChain || chain.changes !== undefined;
-    const needs = { store, follow: follow(), clock, logger, problems, keepsChain: goesByBlocks, toldHeight, nodeKey: nodeKeyIn(settings.dataDir, logger), onOutcome };
-    engine = createWebhookEngine(settings, needs);
-    if (settings.deliver) engine.takeOld(takeOldJournal(settings.dataDir, store.journalPosition(), { logger, writes }));
+    const engine = createWebhookEngine(settings, { store, follow: follow(), clock, logger, problems, keepsChain: goesByBlocks, nodeKey: nodeKeyIn(settings.dataDir, logger), onOutcome });
+    // Nobody may write a webhook for long: what is wrong ends without.
+    const look = (): void => void (writes.isFailing("webhooks") && store.transactionSoon(() => undefined).catch(() => undefined));
+    opened = { engine, environment, looking: setInterval(look, lookInterval).unref() };
     engine.start();
   };
 
+  /** A reader waits for the file, which is made by the process that delivers. */
+  const beginLater = (dataDir: string): void => {
+    waiting = setInterval(() => {
+      if (!existsSync(join(dataDir, "webhooks.mdb"))) return;
+      clearInterval(waiting);
+      begin().catch((error: unknown) => logger.error(`webhooks: they cannot be opened: ${messageOf(error)}`));
+    }, lookInterval).unref();
+  };
+
+  const prepare = async (): Promise<void> => {
+    if (settings === undefined) return;
+    authorize = await openAuthorize({ ...settings, makes: context.reader !== true }, logger);
+    if (context.reader === true && !existsSync(join(settings.dataDir, "webhooks.mdb"))) beginLater(settings.dataDir);
+    else await begin();
+  };
+
   const requireWebhooks = (): void => {
+    if (settings !== undefined) return;
     if (followed !== undefined) throw new PorticoError("NOT_SUPPORTED", `This is a replica: webhooks are managed at its node, ${followed.url}.`);
-    if (settings === undefined) throw new PorticoError("NOT_SUPPORTED", "This node has no webhooks.");
+    throw new PorticoError("NOT_SUPPORTED", "This node has no webhooks.");
   };
 
   return {
-    engine: () => engine,
+    engine: () => opened?.engine,
     /** What webhooks may listen to; none where there are no webhooks. */
     events: settings === undefined ? [] : describeWebhookEvents(settings.events, keepsChain),
     open: (): WebhookEngine => {
       requireWebhooks();
-      if (engine === undefined) throw new PorticoError("NOT_READY");
-      return engine;
+      if (opened === undefined) throw new PorticoError("NOT_READY");
+      return opened.engine;
     },
     authorize: (header: string | undefined): boolean => {
       requireWebhooks();
@@ -95,20 +119,13 @@ export const createWebhooks = (context: NodeContext | ReaderContext, { options, 
       return authorize(header);
     },
     /** To be called before the chain is started. */
-    prepare: async () => {
-      if (settings === undefined) return;
-      authorize = await openAuthorize({ ...settings, makes: context.reader !== true }, logger);
-      if (keepsChain) return;
-      own = await whenFree(() => openWebhookStore(settings.dataDir, { ...settings, writes }), { logger, clock });
-      if (own === undefined) return;
-      await onLog(createHostLog(own.environment, { writes: settings.deliver }), settings.deliver);
-      opened(own.store);
-    },
-    opened,
+    prepare,
     closing: async () => {
-      const [ending, environment] = [engine, own];
-      engine = own = undefined;
-      await closeAll(() => ending?.stop(), () => (environment === undefined ? undefined : onLog(undefined, false)), () => environment?.close());
+      const ending = opened;
+      opened = undefined;
+      clearInterval(waiting);
+      clearInterval(ending?.looking);
+      await closeAll(() => ending?.engine.stop(), () => (ending === undefined || keepsChain ? undefined : onLog(undefined, false)), () => ending?.environment.close());
     },
   };
 };

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { asBinary } from "lmdb";
 import { createApiPlugin } from "../../src/index.js";
 import { numberKey } from "../../src/store/layout/keys.js";
-import { createWebhookStore } from "../../src/store/webhooks/webhook-store.js";
+import { createWebhookStore } from "../../src/webhooks/rows/store.js";
 import { loadChain } from "../data/read.js";
 import { ask } from "../http/ask.js";
 import { silentLogger } from "../silent.js";

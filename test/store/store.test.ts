@@ -9,7 +9,7 @@ import { PorticoError } from "../../src/errors.js";
 import type { StoreChange } from "../../src/store/state/change-log.js";
 import { openEnvironment } from "../../src/store/lmdb/environment.js";
 import type { Prewarm } from "../../src/store/state/store.js";
-import { openWebhookStore } from "../../src/store/webhooks/webhook-store.js";
+import { openWebhookStore } from "../../src/webhooks/rows/store.js";
 import type { BlockData, TransactionData } from "../../types/events.js";
 import { loadChain } from "../data/read.js";
 import { closeStores, closeTemporaryStores, contentsOf, openStoreAt, openTemporaryStore, temporaryFolder } from "./temporary-store.js";
@@ -458,7 +458,7 @@ describe("the LMDB store", () => {
       await store.stop();
       const path = join(dataDir, "chain.mdb");
       const before = readFileSync(path);
-      for (const access of ["write", "webhooks", "read"] as const) {
+      for (const access of ["write", "read"] as const) {
         expect(await codeOf(() => openEnvironment(dataDir, nethash, { access }))).to.equal("STORE_FOREIGN");
         expect(readFileSync(path).equals(before), access).to.equal(true);
       }

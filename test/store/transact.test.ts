@@ -7,8 +7,8 @@ import { noEntries } from "../../src/store/layout/write-log.js";
 import { newestTransaction } from "../../src/store/lmdb/file/meta-pages.js";
 import type { Store } from "../../src/store/state/store.js";
 import { transact } from "../../src/store/lmdb/transact.js";
-import { createWebhookStore } from "../../src/store/webhooks/webhook-store.js";
-import type { WebhookStore } from "../../types/webhook-store.js";
+import { createWebhookStore } from "../../src/webhooks/rows/store.js";
+import type { WebhookStore } from "../../src/webhooks/rows/store.js";
 import { loadChain } from "../data/read.js";
 import { webhookRow } from "../webhooks/webhook-row.js";
 import { closeStores, closeTemporaryStores, contentsOf, openStoreAt, openTemporaryStore } from "./temporary-store.js";
@@ -97,7 +97,7 @@ describe("LMDB's transaction count, set back by a process that opens the store i
     const listener = {
       witness: ({ full: { block } }: { full: { block: { height: number } } }) => {
         told.push(block.height);
-        webhooks?.setJournalPosition(block.height);
+        webhooks?.announceWork();
       },
       witnessed: () => undefined,
     };
@@ -130,7 +130,7 @@ describe("LMDB's transaction count, set back by a process that opens the store i
     expect(again.tip()?.height).to.equal(18);
     expect(again.isComplete()).to.equal(true);
     expect(told).to.deep.equal([11, 12, 13, 14, 15, 16, 17, 18]);
-    expect(kept.journalPosition()).to.equal(18);
+    expect(kept.workRevision()).to.equal(8);
     expect(kept.instance).to.equal(instance);
     expect(ids).to.deep.equal(Array.from({ length: 24 }, (_, index) => index + 1));
     expect(Array.from(kept.webhooks(), ({ id }) => id)).to.deep.equal(ids);
@@ -159,25 +159,6 @@ describe("LMDB's transaction count, set back by a process that opens the store i
     await alone.store.apply(blocks);
     expect(store.tip()?.height).to.equal(260);
     expect(contentsOf(store)).to.deep.equal(contentsOf(alone.store));
-  });
-
-  it("does not keep a process from closing that writes webhooks beside blocks", async () => {
-    const { store, rules, dataDir } = await openStoreAt(name, begun);
-    const blocks = chain.blocks.slice(begun, 20).map(rules.parseBlock);
-    const { setBack } = setter(store);
-    const beside = fork(programOf(new URL("webhooks-process.ts", import.meta.url)), [dataDir], { execArgv: [] });
-    try {
-      await once(beside, "message");
-      for (const block of blocks) await store.apply([block]);
-      setBack();
-      const ended = once(beside, "exit");
-      beside.send("end");
-      expect(await ended).to.deep.equal([0, null]);
-    } finally {
-      beside.kill("SIGKILL");
-    }
-    expect([...createWebhookStore(store.environment).webhooks()]).to.have.length(1);
-    expect(store.tip()?.height).to.equal(20);
   });
 
   it("is corrected for readers when pages are freed, even though nothing is written", async () => {
@@ -211,7 +192,7 @@ describe("LMDB's transaction count, set back by a process that opens the store i
     expect(locksBefore).to.equal(2);
     for (let times = 0; times < 3; times++) {
       setBack();
-      await Promise.all(Array.from({ length: 20 }, () => webhooks.transactionSoon(() => webhooks.setJournalPosition(times))));
+      await Promise.all(Array.from({ length: 20 }, () => webhooks.transactionSoon(() => webhooks.announceWork())));
     }
     expect(openFiles()).to.equal(filesBefore + 1);
 

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { Packr } from "msgpackr";
-import { decodeRow, encodeRow } from "../../src/store/webhooks/row-encoding.js";
+import { decodeRow, encodeRow } from "../../src/store/layout/row-encoding.js";
 import { webhookRow } from "../webhooks/webhook-row.js";
 
 const addresses = Array.from({ length: 2_000 }, (_, index) => `A${String(index).padStart(33, "0")}`);

@@ -1,6 +1,6 @@
 import { stat } from "node:fs";
 import { expect } from "chai";
-import type { WebhookStore } from "../../types/webhook-store.js";
+import type { WebhookStore } from "../../src/webhooks/rows/store.js";
 import type { WebhookDraft } from "../../types/webhooks.js";
 import { createReceiver, type Receiver } from "./receiver.js";
 import { createHttpSender, type Sender } from "../../src/webhooks/send/http-sender.js";
@@ -20,9 +20,9 @@ describe("deliveries that are committed, but not yet handed over", () => {
     ...store,
     transactionSoon: async (work, options) => {
       const { result, isWritten } = await store.transactionSoon(() => {
-        const before = store.lastMessage();
+        const before = store.lastDelivery();
         const done = work();
-        const isWritten = store.lastMessage() > before;
+        const isWritten = store.lastDelivery() > before;
         const act = meanwhile;
         if (isWritten && act !== undefined) {
           meanwhile = undefined;

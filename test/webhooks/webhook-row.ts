@@ -1,4 +1,4 @@
-import type { WebhookRow } from "../../types/webhook-store.js";
+import type { WebhookRow } from "../../src/webhooks/rows/rows.js";
 
 /** A webhook as stored right after it was created. */
 export const webhookRow: Omit<WebhookRow, "id"> = {

@@ -28,11 +28,8 @@ export interface Environment {
   close(): Promise<void>;
 }
 
-/**
- * What a process may do with a store. `write`: everything; one process at a time. `webhooks`: another process writes blocks, this one
- * writes webhooks only. `read`: nothing is written. Only `write` makes a store that is not there.
- */
-export type StoreAccess = "write" | "webhooks" | "read";
+/** What a process may do with a store. `write`: everything; one process at a time. `read`: nothing is written. Only `write` makes a store that is not there. */
+export type StoreAccess = "write" | "read";
 
 interface Format {
   schema: number;
@@ -42,7 +39,7 @@ interface Format {
 const formatKey = textKey("format");
 const fullLengthKey = textKey(fullLengthName);
 
-/** Room for the store's own databases and for those of webhooks, which share the environment. */
+/** Room for the store's own databases and for the log of the host's events, which shares the environment. */
 const maxDatabases = 64;
 
 const encoder = { useRecords: false, useBigIntExtension: true, moreTypes: false } as const;
@@ -88,7 +85,7 @@ const hasFormat = ({ root, path }: Pick<Environment, "root" | "path">, nethash: 
   if (found.schema !== schemaVersion) {
     throw new PorticoError(
       "STORE_FOREIGN",
-      `${path} was written in layout ${found.schema}; this version reads layout ${schemaVersion}: move it away and the chain is reindexed from the block source; webhooks must be created again`,
+      `${path} was written in layout ${found.schema}; this version reads layout ${schemaVersion}: move it away and the chain is reindexed from the block source; webhooks are kept`,
     );
   }
   if (found.nethash !== nethash) {

@@ -1,32 +1,48 @@
 import type { Logger } from "../../../types/node-context.js";
-import type { DeliveryRow } from "../../../types/webhook-store.js";
 import { type FullClock, readingsOf } from "../../clock.js";
 import { logFailure } from "../log-failure.js";
-import type { Sender } from "../send/http-sender.js";
+import type { Attempts } from "../read/ledger.js";
+import type { Register } from "../register/register.js";
+import type { DeliveryRow } from "../rows/rows.js";
+import type { WebhookStore } from "../rows/store.js";
+import type { OnOutcome, Sender } from "../send/http-sender.js";
 import type { NodeKey } from "../send/signature.js";
-import type { After } from "../timekeeper.js";
+import type { After, Timekeeper } from "../timekeeper.js";
 import { createAttempts } from "./attempt.js";
-import { createLimit, createPlacing, monotonic } from "./lanes/concurrency.js";
-import { createLanes, type Lane, type LaneRules, type Lanes, type Target, type Times, type UnderWay } from "./lanes/lanes.js";
-import { createNotices, type NoticesNeeds } from "./lanes/notices.js";
-import type { Payloads } from "./payloads.js";
-import type { RecordNeeds, RecordRules } from "./health.js";
+import type { Recorded, RecordRules } from "./health.js";
+import type { Messages } from "./messages.js";
+import { createNext, type Times } from "./next.js";
 import { restOf } from "./outcome.js";
+import { createQueues, lookAgain, type Queue, type Queues, type Target, type UnderWay } from "./queues.js";
 import { createRecords, type Records } from "./records.js";
-import { createTake, createTargetQueue, slowShare } from "./lanes/take.js";
+import { createLimit, createSlots, monotonic } from "./slots.js";
+import { createReady, createTake, type Ready, slowShare } from "./take.js";
 
-export interface DispatcherRules extends LaneRules, RecordRules {
-  concurrency: number;
+export interface DispatcherRules extends RecordRules {
+  concurrencyPerTarget: number;
+  window: number;
 }
 
-export interface DispatcherNeeds extends Pick<Lane, "isWithdrawn">, Pick<RecordNeeds, "onOutcome">, Pick<NoticesNeeds, "store" | "register" | "time" | "onSettled"> {
-  payloads: Payloads;
+export interface DispatcherNeeds {
+  store: WebhookStore;
+  register: Register;
+  messages: Messages;
   sender: Sender;
   clock: FullClock;
+  time: Timekeeper;
   after: After;
   random: () => number;
+  /** Most attempts under way in all, of those that have not taken long. */
+  concurrency: number;
   logger: Logger;
   nodeKey: NodeKey | undefined;
+  onOutcome?: OnOutcome | undefined;
+  /** Whether a delivery is being taken back, although the store still shows it as it was. */
+  isWithdrawn(id: number): boolean;
+  /** Whether an attempt of a row may have been made by a process that was killed. */
+  isLeftBehind(row: DeliveryRow): boolean;
+  /** Called when deliveries of these webhooks are settled, or the webhooks themselves have changed. */
+  onSettled(webhookIds: ReadonlySet<number>, changed: ReadonlySet<number>): void;
 }
 
 /**
@@ -34,18 +50,14 @@ export interface DispatcherNeeds extends Pick<Lane, "isWithdrawn">, Pick<RecordN
  *
  *   take → send → record → next
  */
-export interface Dispatcher {
+export interface Dispatcher extends Attempts {
   start(): void;
   /** Webhooks got something to deliver, or deliveries that they had were changed. */
   wake(webhookIds: Iterable<number>): void;
-  /** Takes deliveries that have just been written, so that they need not be read. Their ids ascend, and are above all that were handed over before. */
-  handOver(rows: readonly DeliveryRow[]): void;
+  /** Takes deliveries that have just been written. Their ids ascend, and are above all that were added before. */
+  add(rows: readonly DeliveryRow[]): void;
   /** The register changed. */
   refresh(): void;
-  /** Whether an attempt of a delivery is under way whose outcome the row does not have yet. */
-  isUnderWay(row: Pick<DeliveryRow, "id" | "attemptCount">): boolean;
-  /** Marks the attempt that is under way of a delivery: the chain has taken back what it tells. */
-  overtake(row: Pick<DeliveryRow, "id" | "webhookId">): void;
   /** Sends nothing more. */
   rest(): void;
   /** After `rest`: gives what is under way `grace` milliseconds, then ends it: it is sent again at the next start. */
@@ -54,10 +66,14 @@ export interface Dispatcher {
 
 /** Milliseconds between two looks, at the most: other processes may have brought work, and retries may have become due. */
 const lookInterval = 1_000;
+/** Milliseconds between two looks for what other processes have changed, at the most, while there is something to send. */
+const noticeInterval = 10;
 /** Attempts that have ended and are not yet recorded: while there are so many, nothing new is sent. */
 const mostUnrecorded = 1_000;
 /** Milliseconds of taking and sending before the event loop gets its turn. */
 const turn = 2;
+/** Milliseconds after a failed attempt in which a success at its target says nothing of it: that fails by itself, not with its target. */
+const sameTime = 1_000;
 
 /** When the dispatcher looks for work. Nothing that fails in that reaches the host: the store is asked again at the next look. */
 const createLoop = ({ time, after, logger }: DispatcherNeeds, { pump, look, nextDue }: { pump(): void; look(): void; nextDue(now: number): number }) => {
@@ -115,28 +131,164 @@ const createLoop = ({ time, after, logger }: DispatcherNeeds, { pump, look, next
   };
 };
 
-/** A target's pause outlives its lanes and the process. */
+type Loop = ReturnType<typeof createLoop>;
+
+interface Parts {
+  queues: Queues;
+  ready: Ready;
+  times(): Times;
+  lookAt(at: number): void;
+}
+
+/** Ends pauses that a client has ended, in whatever process. */
+const createPauseNotices = ({ store }: DispatcherNeeds, { queues, ready, times }: Parts) => {
+  /** Targets whose pauses may have been ended: as long as an outcome is being recorded, the store may not have the pause yet. */
+  const unsure = new Set<Target>();
+  const isRecording = ({ underWay }: Target): boolean => [...underWay].some(({ state }) => state === "recording");
+
+  /** `isNew`: others have written since the last time. */
+  return (isNew: boolean): void => {
+    const now = times().schedule;
+    if (isNew) for (const target of queues.targets()) if (target.lastPause > 0 && target.pausedUntil > now) unsure.add(target);
+    for (const target of unsure) {
+      if (isRecording(target)) continue;
+      if (store.pause(target.url) === undefined) Object.assign(target, { pausedUntil: 0, lastPause: 0 });
+      unsure.delete(target);
+      ready.add(target);
+    }
+  };
+};
+
+/** Brings the queues into line with the store: what clients and other processes have changed. */
+const createNotices = (needs: DispatcherNeeds, parts: Parts) => {
+  const { store, register, time, onSettled } = needs;
+  const { queues, ready, times, lookAt } = parts;
+  const noticePauses = createPauseNotices(needs, parts);
+  const seen = { register: -1, work: -1 };
+  let noticed = -Infinity;
+
+  const bringWork = (queue: Queue): void => {
+    lookAgain(queue);
+    queue.nextDue = Math.min(queue.nextDue, time.schedule());
+    ready.add(queue.target);
+  };
+
+  const noticeWebhooks = (): void => {
+    const revision = store.registerRevision();
+    if (revision === seen.register) return;
+    const changed = seen.register === -1 ? undefined : store.changedSince(seen.register);
+    for (const id of new Set(changed ?? [...[...queues.all()].map(({ webhook }) => webhook.id), ...register.ids()])) {
+      const target = queues.align(id, register.find(id));
+      if (target !== undefined) ready.add(target);
+    }
+    seen.register = revision;
+    onSettled(new Set(), new Set(changed ?? []));
+  };
+
+  const noticeWork = (): void => {
+    const now = times();
+    const revision = store.workRevision();
+    // Any queue may have some of it.
+    const isNew = revision !== seen.work;
+    if (isNew) queues.expect(store.lastDelivery());
+    for (const queue of queues.all()) {
+      if (isNew) bringWork(queue);
+      else if (queue.nextDue <= now.schedule || queue.batchSince !== undefined || queue.webhook.rate !== null || queue.target.pausedUntil > 0) ready.add(queue.target);
+    }
+    seen.work = revision;
+    noticePauses(isNew);
+  };
+
+  return {
+    noticeWebhooks,
+    noticeAll: (): void => {
+      noticeWebhooks();
+      noticeWork();
+    },
+    /** Two numbers are read, but not for each delivery. */
+    noticeOthers: (now: number): void => {
+      noticePauses(false);
+      if (now - noticed < noticeInterval) return;
+      noticed = now;
+      noticeWebhooks();
+      if (store.workRevision() !== seen.work) noticeWork();
+    },
+    expectRetry: (webhookId: number, dueAt: number): void => {
+      const queue = queues.find(webhookId);
+      if (queue === undefined) return;
+      queue.nextDue = Math.min(queue.nextDue, dueAt);
+      if (dueAt <= time.schedule()) ready.add(queue.target);
+      else lookAt(dueAt);
+    },
+    bringWork: (webhookIds: Iterable<number>): void => {
+      queues.expect(store.lastDelivery());
+      for (const id of webhookIds) {
+        const queue = queues.find(id);
+        if (queue !== undefined) bringWork(queue);
+      }
+    },
+  };
+};
+
+/** Makes the retries of a target due that answers again. */
+const createHasten = ({ store, time, clock, logger }: DispatcherNeeds, brought: (webhookIds: Iterable<number>) => void) => {
+  const hasten = (webhookId: number, isPing: boolean): { changed: boolean; left: boolean } => {
+    const [now, wall] = [time.schedule(), clock.now()];
+    const found = { changed: false, left: false };
+    for (const id of store.deliveryIds(webhookId, "retrying", 0, Number.MAX_SAFE_INTEGER)) {
+      const row = store.delivery(webhookId, id);
+      if (row === undefined || row.dueAt === null || row.dueAt <= now || row.scheduledAt !== undefined) continue;
+      if (!isPing && wall - (row.attempts.at(-1)?.at ?? 0) <= sameTime) {
+        found.left = true;
+        continue;
+      }
+      store.changeDelivery(row, { ...row, dueAt: now, scheduledAt: row.dueAt });
+      found.changed = true;
+    }
+    return found;
+  };
+
+  return (target: Target, isPing: boolean): void => {
+    if (!target.mayBeDown && !isPing) return;
+    target.mayBeDown = false;
+    const ids = [...target.queues.keys()].filter((id) => store.countOf(id, "retrying") > 0);
+    if (ids.length === 0) return;
+    const work = (): number[] =>
+      ids.filter((id) => {
+        const { changed, left } = hasten(id, isPing);
+        if (left) target.mayBeDown = true;
+        return changed;
+      });
+    store.transactionSoon(work, { isLong: true }).then(brought, (error: unknown) => {
+      target.mayBeDown = true;
+      logFailure(logger, "retries cannot be made due", error);
+    });
+  };
+};
+
+/** A target's pause outlives its queues and the process. */
 const pauseBefore = ({ store, clock, time }: DispatcherNeeds, url: string): Pick<Target, "pausedUntil" | "lastPause"> => {
   const pause = store.pause(url);
   if (pause === undefined) return { pausedUntil: 0, lastPause: 0 };
   return { pausedUntil: time.schedule() + restOf(pause, readingsOf(clock)), lastPause: pause.length };
 };
 
-const whatIsUnderWay = (lanes: Pick<Lanes, "find">, underWay: UnderWay): Pick<Dispatcher, "isUnderWay" | "overtake"> => ({
-  isUnderWay: ({ id, attemptCount }) => underWay.get(id) === attemptCount,
-  overtake: ({ id, webhookId }) => {
-    for (const attempt of lanes.find(webhookId)?.target.underWay ?? []) if (attempt.rows.some((row) => row.id === id)) attempt.isOvertaken = true;
-  },
-});
-
-interface Running {
-  attempts: ReturnType<typeof createAttempts>;
-  records: Records;
-  loop: ReturnType<typeof createLoop>;
-}
+const attemptsOf = (queues: Pick<Queues, "find">, underWay: UnderWay, isLeftBehind: DispatcherNeeds["isLeftBehind"]): Attempts => {
+  const own = ({ id, attemptCount }: DeliveryRow) => {
+    const found = underWay.get(id);
+    return found?.attemptCount === attemptCount ? found : undefined;
+  };
+  return {
+    isUnderWay: (row) => own(row) !== undefined || isLeftBehind(row),
+    hasArrived: (row) => own(row)?.hasArrived === true,
+    overtake: ({ id, webhookId }) => {
+      for (const attempt of queues.find(webhookId)?.target.underWay ?? []) if (attempt.rows.some((row) => row.id === id)) attempt.isOvertaken = true;
+    },
+  };
+};
 
 /** Gives what is under way `grace` milliseconds, then ends it. */
-const stopAll = async (grace: number, { sender, after }: DispatcherNeeds, { attempts, records, loop }: Running): Promise<void> => {
+const stopAll = async (grace: number, { sender, after }: DispatcherNeeds, { attempts, records, loop }: { attempts: ReturnType<typeof createAttempts>; records: Records; loop: Loop }): Promise<void> => {
   const abandon = (): void => {
     attempts.abandon();
     void sender.close();
@@ -151,17 +303,17 @@ const stopAll = async (grace: number, { sender, after }: DispatcherNeeds, { atte
 };
 
 export const createDispatcher = (rules: DispatcherRules, needs: DispatcherNeeds): Dispatcher => {
-  const { time, isWithdrawn, onSettled } = needs;
-  const [limit, placing] = [createLimit(rules.concurrency, slowShare * rules.concurrency), createPlacing()];
+  const { store, time, concurrency, isWithdrawn, isLeftBehind, onSettled } = needs;
+  const [limit, slots, ready] = [createLimit(concurrency, slowShare * concurrency), createSlots(), createReady()];
   const underWay: UnderWay = new Map();
-  const lanes = createLanes({ ...rules, limit, underWay, isWithdrawn, pauseOf: (url) => pauseBefore(needs, url) });
-  const underWayOf = whatIsUnderWay(lanes, underWay);
-  const queue = createTargetQueue();
+  const settle = (row: DeliveryRow): void => records.settle(row);
+  const queues = createQueues({ store, concurrencyPerTarget: rules.concurrencyPerTarget, limit, underWay, isWithdrawn, settle, pauseOf: (url) => pauseBefore(needs, url) });
+  const own = attemptsOf(queues, underWay, isLeftBehind);
   const times = (): Times => ({ schedule: time.schedule(), monotonic: monotonic() });
 
   const pump = (): void => {
     const begun = monotonic();
-    if (loop.isRunning()) noticeOthers(begun);
+    if (loop.isRunning()) notices.noticeOthers(begun);
     while (loop.isRunning() && records.count() < mostUnrecorded) {
       if (monotonic() - begun > turn) return loop.pumpSoon();
       const attempt = take();
@@ -172,40 +324,46 @@ export const createDispatcher = (rules: DispatcherRules, needs: DispatcherNeeds)
 
   const look = (): void => {
     records.tryAgain();
-    noticeAll();
+    notices.noticeAll();
     pump();
   };
 
-  const loop = createLoop(needs, { pump, look, nextDue: lanes.nextDue });
-  const { bringWork, expectRetry, handOver, noticeAll, noticeOthers, noticeWebhooks, seen } = createNotices({ ...needs, lanes, queue, times, lookAt: loop.lookAt });
-  const { take, stop: stopTaking } = createTake({ ...needs, rules, limit, placing, queue, underWay, times, seen, lookAt: loop.lookAt, freed: loop.pump });
-
-  const records = createRecords(rules, { ...needs, ...underWayOf }, (recorded) => {
-    for (const { row } of recorded.rows) if (row.dueAt !== null) expectRetry(row.webhookId, row.dueAt);
-    loop.safely(noticeWebhooks);
-    onSettled(recorded.webhookIds, recorded.changed);
-    if (recorded.announced.size > 0) wake(recorded.announced);
-    loop.pumpSoon();
-  });
-  const attempts = createAttempts({ ...needs, records, lanes, placing, queue, underWay, pump: loop.pump, pumpSoon: loop.pumpSoon });
+  const loop: Loop = createLoop(needs, { pump, look, nextDue: queues.nextDue });
+  const notices = createNotices(needs, { queues, ready, times, lookAt: loop.lookAt });
+  const next = createNext({ store, queues, underWay, isWithdrawn, settle, window: rules.window });
+  const { take, stop: stopTaking } = createTake({ ...needs, next, limit, slots, ready, underWay, times, lookAt: loop.lookAt, freed: loop.pump });
 
   const wake = (webhookIds: Iterable<number>): void => {
     if (!loop.isRunning()) return;
-    bringWork(webhookIds);
+    loop.safely(() => notices.bringWork(webhookIds));
     loop.pumpSoon();
   };
 
+  const onRecorded = (recorded: Recorded): void => {
+    for (const { row } of recorded.rows) if (row.dueAt !== null) notices.expectRetry(row.webhookId, row.dueAt);
+    loop.safely(notices.noticeWebhooks);
+    onSettled(recorded.webhookIds, recorded.changed);
+    if (recorded.announced.size > 0) wake(recorded.announced);
+    loop.pumpSoon();
+  };
+  const records = createRecords(rules, { ...needs, attempts: own }, onRecorded);
+  const attempts = createAttempts({ ...needs, records, queues, slots, ready, underWay, pump: loop.pump, pumpSoon: loop.pumpSoon, answers: createHasten(needs, wake) });
+
   return {
+    ...own,
     start: loop.start,
     rest: loop.stop,
     wake,
-    handOver: (rows) => {
+    add: (rows) => {
       if (!loop.isRunning()) return;
-      loop.safely(() => handOver(rows));
+      queues.add(rows);
+      for (const { webhookId } of rows) {
+        const queue = queues.find(webhookId);
+        if (queue !== undefined) ready.add(queue.target);
+      }
       loop.pumpSoon();
     },
     refresh: loop.look,
-    ...underWayOf,
     stop: (grace) => {
       stopTaking();
       return stopAll(grace, needs, { attempts, records, loop });
