@@ -19,6 +19,7 @@ import { lockFolder } from "./files/folder-lock.js";
 import { createForger } from "./chain/forger.js";
 import { localSeed } from "./chain/genesis.js";
 import { isLake, openLakeImport } from "./files/lake-import.js";
+import { importFrom } from "./program/webhooks-file.js";
 import { HostError, messageOf, pathOf } from "./program/host-error.js";
 import { createHostEvents, type HostEmitter } from "./chain/host-events.js";
 import { castKeyRing, readSecrets, secretsKeyRing } from "./chain/key-ring.js";
@@ -86,7 +87,7 @@ export const prepareFolder = (dataDir: string): void => {
 const foreignStore = (error: PorticoError, dataDir: string): HostError => {
   const layouts = /^.* (?:was|were) written in layout \d+; this version reads layout \d+/.exec(error.message)?.[0];
   if (layouts === undefined) return new HostError(`${error.message}; choose another --data-dir.`, { cause: error });
-  const remedy = `move ${join(dataDir, "chain.mdb")} away and start again: the chain is reindexed from its blocks; webhooks must be created again`;
+  const remedy = `move ${join(dataDir, "chain.mdb")} away and start again: the chain is reindexed from its blocks; webhooks are kept`;
   return new HostError(`${layouts}: ${remedy}.`, { cause: error });
 };
 
@@ -187,6 +188,12 @@ const createNode = (options: HostOptions, crypto: ChainCrypto, blocks: ChainSour
   return { plugin, pool, events, node, chain, nats };
 };
 
+/** Adds the webhooks of a file before anything is served. */
+const startWithWebhooks = async (plugin: ApiPlugin, file: string, logger: Logger): Promise<void> => {
+  await plugin.start();
+  logger.info(`Webhooks of ${file} were added: ${importFrom(file, plugin)}.`);
+};
+
 /** While the node serves. The log has a line for every hundredth of the way. */
 const reindexHistory = async (plugin: ApiPlugin, logger: Logger): Promise<void> => {
   let told = 0;
@@ -245,6 +252,7 @@ export const startHost = async (options: HostOptions, needs: HostNeeds): Promise
     closing.add(plugin.stop);
     // Whoever closes is told of a failure.
     signal?.addEventListener("abort", () => void plugin.stop().catch(() => undefined), { once: true });
+    if (options.importWebhooks !== undefined) await unlessFailed(startWithWebhooks(plugin, options.importWebhooks, logger));
     const port = await unlessFailed(openDoor(options, { plugin, network, pool, nats }, needs, closing));
     node.ports = nodeInfo(port).ports;
     const height = await unlessFailed(joinLogAndStore(plugin, { ...files, logger }));

@@ -37,6 +37,10 @@ const run = async (options: HostOptions): Promise<number> => {
   const logging = createLogging(options);
   try {
     if (options.verify !== undefined) return await (await import("./verify.js")).verify(options, (line) => writeToTerminal(line, false));
+    if (options.exportWebhooks !== undefined) {
+      await (await import("./program/webhooks-file.js")).exportInto(options.dataDir, options.exportWebhooks);
+      return 0;
+    }
     if (options.backup === undefined) return await runNode(options, logging);
     const { backUp } = await import("./program/backup.js");
     await backUp(options.dataDir, options.backup, logging.logger);

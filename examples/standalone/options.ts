@@ -24,7 +24,6 @@ export interface HostOptions {
   natsCa?: string;
   /** What its streams and subjects begin with. */
   natsPrefix?: string;
-  /** Whether requests of webhooks are given to workers. */
   /** Folder. */
   lake?: string;
   /** Blocks in a file of the lake. */
@@ -51,6 +50,12 @@ export interface HostOptions {
   logFormat: LogFormat;
   accessLog: boolean;
   logClients?: true;
+  /** Whether a replica has webhooks of its own. */
+  replicaWebhooks?: true;
+  /** The file to write webhooks into, instead of running a node. */
+  exportWebhooks?: string;
+  /** The file whose webhooks are added first. */
+  importWebhooks?: string;
   /** The folder to copy the data folder into, instead of running a node. */
   backup?: string;
 }
@@ -156,6 +161,7 @@ const needed = [
   ["nats-creds", "nats"],
   ["nats-ca", "nats"],
   ["nats-prefix", "nats"],
+  ["replica-webhooks", "follow"],
   ["lake-blocks", "lake"],
   ["lake-snapshots", "lake"],
   ["log-clients", "access-log"],
@@ -170,8 +176,9 @@ const refuseIdle = ({ has, label }: Reading): void => {
 const jobs = [
   ["verify", "a store is only read"],
   ["backup", "a data folder is only copied"],
+  ["export-webhooks", "webhooks are only written into a file"],
 ] as const;
-const nodesOwn = ["follow", "import", "lake", "lake-blocks", "lake-snapshots", "lake-key", "nats", "reindex", "secrets", "forge-interval"] as const;
+const nodesOwn = ["follow", "import", "lake", "lake-blocks", "lake-snapshots", "lake-key", "nats", "reindex", "secrets", "forge-interval", "replica-webhooks", "import-webhooks"] as const;
 
 /** @throws UsageError */
 const refusePassedOver = (commandLine: GivenOptions): void => {
@@ -237,6 +244,9 @@ export const readHostOptions = (args: readonly string[], { environment = {}, isT
       forgeInterval: has("forge-interval") ? wholeNumber("forge-interval", 1, 86_400_000) : undefined,
       secrets: text("secrets"),
       webhookToken: tokenIn(reading),
+      replicaWebhooks: has("replica-webhooks") ? (true as const) : undefined,
+      exportWebhooks: text("export-webhooks"),
+      importWebhooks: text("import-webhooks"),
       backup: text("backup"),
     }),
   };

@@ -49,12 +49,35 @@ const nodeKeyIn = (folder: string, logger: Logger): NodeKey | undefined => {
   }
 };
 
+interface Opened {
+  engine: WebhookEngine;
+  environment: WebhookEnvironment;
+  looking: NodeJS.Timeout;
+}
+
+/** Undefined where the wait for another process to let go of the file was ended. */
+const openWebhooks = async (context: NodeContext | ReaderContext, { logger, clock, problems, writes, onLog, follow, onOutcome }: WebhooksNeeds, settings: Exclude<Options["webhooks"], false> & { dataDir: string }): Promise<Opened | undefined> => {
+  const environment = await whenFree(() => openWebhookStore(settings.dataDir, { ...settings, writes }), { logger, clock });
+  if (environment === undefined) return undefined;
+  const { store } = environment;
+  const chain = context.reader === true ? undefined : context.chain;
+  if (chain !== undefined) await onLog(createHostLog(environment.environment, { writes: settings.deliver }), settings.deliver);
+  const keepsChain = chain === undefined || chain.changes !== undefined;
+  const engine = createWebhookEngine(settings, { store, follow: follow(), clock, logger, problems, keepsChain, nodeKey: nodeKeyIn(settings.dataDir, logger), onOutcome });
+  // Nobody may write a webhook for long: what is wrong ends without.
+  const look = (): void => void (writes.isFailing("webhooks") && store.transactionSoon(() => undefined).catch(() => undefined));
+  const looking = setInterval(look, lookInterval).unref();
+  engine.start();
+  return { engine, environment, looking };
+};
+
 /**
  * The webhook engine, on a store of its own in `dataDir`: `webhooks.mdb`, which outlives the chain's. A host with its own chain and no `dataDir` has no webhooks,
  * nor has a replica that does not ask for its own.
  * @throws PorticoError OPTION_INVALID
  */
-export const createWebhooks = (context: NodeContext | ReaderContext, { options, logger, clock, problems, writes, onLog, follow, onOutcome }: WebhooksNeeds) => {
+export const createWebhooks = (context: NodeContext | ReaderContext, needs: WebhooksNeeds) => {
+  const { options, logger, onLog } = needs;
   const { dataDir } = context;
   const chain = context.reader === true ? undefined : context.chain;
   const keepsChain = chain === undefined;
@@ -62,24 +85,14 @@ export const createWebhooks = (context: NodeContext | ReaderContext, { options, 
     throw new PorticoError("OPTION_INVALID", "options.webhooks.deliver can be false only where the host keeps its own chain: with the store, the process that writes it delivers");
   }
   const followed = context.reader === true ? undefined : context.follows;
-  const isNone = options.webhooks === false || dataDir === undefined || (followed !== undefined && context.options?.webhooks === undefined);
-  const settings = isNone ? undefined : { ...(options.webhooks as Exclude<Options["webhooks"], false>), ...(context.reader === true ? { deliver: false } : {}), dataDir };
-  let opened: { engine: WebhookEngine; environment: WebhookEnvironment; looking: NodeJS.Timeout } | undefined;
+  const isNone = dataDir === undefined || (followed !== undefined && context.options?.webhooks === undefined);
+  const settings = isNone || options.webhooks === false ? undefined : { ...options.webhooks, ...(context.reader === true ? { deliver: false } : {}), dataDir };
+  let opened: Opened | undefined;
   let waiting: NodeJS.Timeout | undefined;
   let authorize: Authorize | undefined;
 
   const begin = async (): Promise<void> => {
-    if (settings === undefined) return;
-    const environment = await whenFree(() => openWebhookStore(settings.dataDir, { ...settings, writes }), { logger, clock });
-    if (environment === undefined) return;
-    const { store } = environment;
-    if (!keepsChain) await onLog(createHostLog(environment.environment, { writes: settings.deliver }), settings.deliver);
-    const goesByBlocks = keepsChain || chain.changes !== undefined;
-    const engine = createWebhookEngine(settings, { store, follow: follow(), clock, logger, problems, keepsChain: goesByBlocks, nodeKey: nodeKeyIn(settings.dataDir, logger), onOutcome });
-    // Nobody may write a webhook for long: what is wrong ends without.
-    const look = (): void => void (writes.isFailing("webhooks") && store.transactionSoon(() => undefined).catch(() => undefined));
-    opened = { engine, environment, looking: setInterval(look, lookInterval).unref() };
-    engine.start();
+    if (settings !== undefined) opened = await openWebhooks(context, needs, settings);
   };
 
   /** A reader waits for the file, which is made by the process that delivers. */
@@ -100,7 +113,7 @@ export const createWebhooks = (context: NodeContext | ReaderContext, { options, 
 
   const requireWebhooks = (): void => {
     if (settings !== undefined) return;
-    if (followed !== undefined) throw new PorticoError("NOT_SUPPORTED", `This is a replica: webhooks are managed at its node, ${followed.url}.`);
+    if (followed !== undefined) throw new PorticoError("NOT_SUPPORTED", `This is a replica without webhooks of its own: they are managed at its node, ${followed.url}.`);
     throw new PorticoError("NOT_SUPPORTED", "This node has no webhooks.");
   };
 

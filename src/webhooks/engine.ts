@@ -8,14 +8,14 @@ import type { FullClock } from "../clock.js";
 import type { Follow } from "../follow/index.js";
 import type { Problems } from "../problems.js";
 import { createDeliveries } from "./deliver/deliveries.js";
-import { createDispatcher } from "./deliver/dispatcher.js";
-import { createMessages } from "./deliver/messages.js";
+import { createDispatcher, type Dispatcher } from "./deliver/dispatcher.js";
+import { createMessages, type Messages } from "./deliver/messages.js";
 import { slotsPerQuick } from "./deliver/queues.js";
 import { startUpkeep } from "./deliver/upkeep.js";
 import { createStandstill } from "./log-failure.js";
 import { describeWebhookEvents, webhookDefaults } from "./options.js";
-import { createChainReader } from "./read/reader.js";
-import { createRecorder, type Written } from "./read/record.js";
+import { type ChainReader, createChainReader, type ReaderNeeds } from "./read/reader.js";
+import { createRecorder, type RecorderNeeds, type Written } from "./read/record.js";
 import { createArchive } from "./register/archive.js";
 import { createDryRuns, createRecentEvents } from "./register/dry-run.js";
 import { createRegister } from "./register/register.js";
@@ -102,6 +102,18 @@ const createLife = ({ begin, end }: { begin(): EndUpkeep | undefined; end(endUpk
   };
 };
 
+type ReadingNeeds = Omit<RecorderNeeds, "attempts" | "onWritten"> & Omit<ReaderNeeds, "recorder"> & { messages: Messages; dispatcher: Dispatcher };
+
+/** What reads the chain for the webhooks: what it has written is handed to the dispatcher. */
+const createReading = ({ messages, dispatcher, ...needs }: ReadingNeeds): ChainReader => {
+  const onWritten = (written: readonly Written[], changed: ReadonlySet<number>): void => {
+    if (changed.size > 0) dispatcher.wake(changed);
+    for (const { messageId, message } of written) messages.note(messageId, message);
+    dispatcher.add(written.flatMap(({ rows }) => rows));
+  };
+  return createChainReader({ ...needs, recorder: createRecorder({ ...needs, onWritten, attempts: dispatcher }) });
+};
+
 /** Opens nothing and reads nothing before `start`. An engine is started once. @throws PorticoError OPTION_INVALID */
 export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineNeeds): WebhookEngine => {
   const options = { ...webhookDefaults, ...given };
@@ -133,13 +145,7 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
     },
   );
 
-  const onWritten = (written: readonly Written[], changed: ReadonlySet<number>): void => {
-    if (changed.size > 0) dispatcher.wake(changed);
-    for (const { messageId, message } of written) messages.note(messageId, message);
-    dispatcher.add(written.flatMap(({ rows }) => rows));
-  };
-  const recorder = createRecorder({ store, register, time, window, withdrawn, onWritten, onOutcome, attempts: dispatcher });
-  const reader = createChainReader({ store, follow, register, recorder, recent, after, logger, standstill, keepsChain, window });
+  const reader = createReading({ store, follow, register, time, withdrawn, onOutcome, recent, after, logger, standstill, keepsChain, window, messages, dispatcher });
 
   const refreshSoon = onceInTurn(dispatcher.refresh);
   const onChange = (id: number): void => {

@@ -12,11 +12,12 @@ import { createAttempts } from "./attempt.js";
 import type { Recorded, RecordRules } from "./health.js";
 import type { Messages } from "./messages.js";
 import { createNext, type Times } from "./next.js";
+import { createHasten, createNotices } from "./notices.js";
 import { restOf } from "./outcome.js";
-import { createQueues, lookAgain, type Queue, type Queues, type Target, type UnderWay } from "./queues.js";
+import { createQueues, type Queues, type Target, type UnderWay } from "./queues.js";
 import { createRecords, type Records } from "./records.js";
 import { createLimit, createSlots, monotonic } from "./slots.js";
-import { createReady, createTake, type Ready, slowShare } from "./take.js";
+import { createReady, createTake, slowShare } from "./take.js";
 
 export interface DispatcherRules extends RecordRules {
   concurrencyPerTarget: number;
@@ -66,14 +67,10 @@ export interface Dispatcher extends Attempts {
 
 /** Milliseconds between two looks, at the most: other processes may have brought work, and retries may have become due. */
 const lookInterval = 1_000;
-/** Milliseconds between two looks for what other processes have changed, at the most, while there is something to send. */
-const noticeInterval = 10;
 /** Attempts that have ended and are not yet recorded: while there are so many, nothing new is sent. */
 const mostUnrecorded = 1_000;
 /** Milliseconds of taking and sending before the event loop gets its turn. */
 const turn = 2;
-/** Milliseconds after a failed attempt in which a success at its target says nothing of it: that fails by itself, not with its target. */
-const sameTime = 1_000;
 
 /** When the dispatcher looks for work. Nothing that fails in that reaches the host: the store is asked again at the next look. */
 const createLoop = ({ time, after, logger }: DispatcherNeeds, { pump, look, nextDue }: { pump(): void; look(): void; nextDue(now: number): number }) => {
@@ -133,139 +130,6 @@ const createLoop = ({ time, after, logger }: DispatcherNeeds, { pump, look, next
 
 type Loop = ReturnType<typeof createLoop>;
 
-interface Parts {
-  queues: Queues;
-  ready: Ready;
-  times(): Times;
-  lookAt(at: number): void;
-}
-
-/** Ends pauses that a client has ended, in whatever process. */
-const createPauseNotices = ({ store }: DispatcherNeeds, { queues, ready, times }: Parts) => {
-  /** Targets whose pauses may have been ended: as long as an outcome is being recorded, the store may not have the pause yet. */
-  const unsure = new Set<Target>();
-  const isRecording = ({ underWay }: Target): boolean => [...underWay].some(({ state }) => state === "recording");
-
-  /** `isNew`: others have written since the last time. */
-  return (isNew: boolean): void => {
-    const now = times().schedule;
-    if (isNew) for (const target of queues.targets()) if (target.lastPause > 0 && target.pausedUntil > now) unsure.add(target);
-    for (const target of unsure) {
-      if (isRecording(target)) continue;
-      if (store.pause(target.url) === undefined) Object.assign(target, { pausedUntil: 0, lastPause: 0 });
-      unsure.delete(target);
-      ready.add(target);
-    }
-  };
-};
-
-/** Brings the queues into line with the store: what clients and other processes have changed. */
-const createNotices = (needs: DispatcherNeeds, parts: Parts) => {
-  const { store, register, time, onSettled } = needs;
-  const { queues, ready, times, lookAt } = parts;
-  const noticePauses = createPauseNotices(needs, parts);
-  const seen = { register: -1, work: -1 };
-  let noticed = -Infinity;
-
-  const bringWork = (queue: Queue): void => {
-    lookAgain(queue);
-    queue.nextDue = Math.min(queue.nextDue, time.schedule());
-    ready.add(queue.target);
-  };
-
-  const noticeWebhooks = (): void => {
-    const revision = store.registerRevision();
-    if (revision === seen.register) return;
-    const changed = seen.register === -1 ? undefined : store.changedSince(seen.register);
-    for (const id of new Set(changed ?? [...[...queues.all()].map(({ webhook }) => webhook.id), ...register.ids()])) {
-      const target = queues.align(id, register.find(id));
-      if (target !== undefined) ready.add(target);
-    }
-    seen.register = revision;
-    onSettled(new Set(), new Set(changed ?? []));
-  };
-
-  const noticeWork = (): void => {
-    const now = times();
-    const revision = store.workRevision();
-    // Any queue may have some of it.
-    const isNew = revision !== seen.work;
-    if (isNew) queues.expect(store.lastDelivery());
-    for (const queue of queues.all()) {
-      if (isNew) bringWork(queue);
-      else if (queue.nextDue <= now.schedule || queue.batchSince !== undefined || queue.webhook.rate !== null || queue.target.pausedUntil > 0) ready.add(queue.target);
-    }
-    seen.work = revision;
-    noticePauses(isNew);
-  };
-
-  return {
-    noticeWebhooks,
-    noticeAll: (): void => {
-      noticeWebhooks();
-      noticeWork();
-    },
-    /** Two numbers are read, but not for each delivery. */
-    noticeOthers: (now: number): void => {
-      noticePauses(false);
-      if (now - noticed < noticeInterval) return;
-      noticed = now;
-      noticeWebhooks();
-      if (store.workRevision() !== seen.work) noticeWork();
-    },
-    expectRetry: (webhookId: number, dueAt: number): void => {
-      const queue = queues.find(webhookId);
-      if (queue === undefined) return;
-      queue.nextDue = Math.min(queue.nextDue, dueAt);
-      if (dueAt <= time.schedule()) ready.add(queue.target);
-      else lookAt(dueAt);
-    },
-    bringWork: (webhookIds: Iterable<number>): void => {
-      queues.expect(store.lastDelivery());
-      for (const id of webhookIds) {
-        const queue = queues.find(id);
-        if (queue !== undefined) bringWork(queue);
-      }
-    },
-  };
-};
-
-/** Makes the retries of a target due that answers again. */
-const createHasten = ({ store, time, clock, logger }: DispatcherNeeds, brought: (webhookIds: Iterable<number>) => void) => {
-  const hasten = (webhookId: number, isPing: boolean): { changed: boolean; left: boolean } => {
-    const [now, wall] = [time.schedule(), clock.now()];
-    const found = { changed: false, left: false };
-    for (const id of store.deliveryIds(webhookId, "retrying", 0, Number.MAX_SAFE_INTEGER)) {
-      const row = store.delivery(webhookId, id);
-      if (row === undefined || row.dueAt === null || row.dueAt <= now || row.scheduledAt !== undefined) continue;
-      if (!isPing && wall - (row.attempts.at(-1)?.at ?? 0) <= sameTime) {
-        found.left = true;
-        continue;
-      }
-      store.changeDelivery(row, { ...row, dueAt: now, scheduledAt: row.dueAt });
-      found.changed = true;
-    }
-    return found;
-  };
-
-  return (target: Target, isPing: boolean): void => {
-    if (!target.mayBeDown && !isPing) return;
-    target.mayBeDown = false;
-    const ids = [...target.queues.keys()].filter((id) => store.countOf(id, "retrying") > 0);
-    if (ids.length === 0) return;
-    const work = (): number[] =>
-      ids.filter((id) => {
-        const { changed, left } = hasten(id, isPing);
-        if (left) target.mayBeDown = true;
-        return changed;
-      });
-    store.transactionSoon(work, { isLong: true }).then(brought, (error: unknown) => {
-      target.mayBeDown = true;
-      logFailure(logger, "retries cannot be made due", error);
-    });
-  };
-};
-
 /** A target's pause outlives its queues and the process. */
 const pauseBefore = ({ store, clock, time }: DispatcherNeeds, url: string): Pick<Target, "pausedUntil" | "lastPause"> => {
   const pause = store.pause(url);
@@ -322,13 +186,7 @@ export const createDispatcher = (rules: DispatcherRules, needs: DispatcherNeeds)
     }
   };
 
-  const look = (): void => {
-    records.tryAgain();
-    notices.noticeAll();
-    pump();
-  };
-
-  const loop: Loop = createLoop(needs, { pump, look, nextDue: queues.nextDue });
+  const loop: Loop = createLoop(needs, { pump, look: () => [records.tryAgain, notices.noticeAll, pump].forEach((work) => work()), nextDue: queues.nextDue });
   const notices = createNotices(needs, { queues, ready, times, lookAt: loop.lookAt });
   const next = createNext({ store, queues, underWay, isWithdrawn, settle, window: rules.window });
   const { take, stop: stopTaking } = createTake({ ...needs, next, limit, slots, ready, underWay, times, lookAt: loop.lookAt, freed: loop.pump });
@@ -339,11 +197,11 @@ export const createDispatcher = (rules: DispatcherRules, needs: DispatcherNeeds)
     loop.pumpSoon();
   };
 
-  const onRecorded = (recorded: Recorded): void => {
-    for (const { row } of recorded.rows) if (row.dueAt !== null) notices.expectRetry(row.webhookId, row.dueAt);
+  const onRecorded = ({ rows, webhookIds, changed, announced }: Recorded): void => {
+    for (const { row } of rows) if (row.dueAt !== null) notices.expectRetry(row.webhookId, row.dueAt);
     loop.safely(notices.noticeWebhooks);
-    onSettled(recorded.webhookIds, recorded.changed);
-    if (recorded.announced.size > 0) wake(recorded.announced);
+    onSettled(webhookIds, changed);
+    if (announced.size > 0) wake(announced);
     loop.pumpSoon();
   };
   const records = createRecords(rules, { ...needs, attempts: own }, onRecorded);

@@ -34,11 +34,14 @@ const isOvertaken = ({ underWay }: Target): boolean => {
   return false;
 };
 
-export const createNext = ({ store, queues, underWay, isWithdrawn, settle, window }: NextNeeds) => {
-  const isFree = (id: number): boolean => !underWay.has(id) && !isWithdrawn(id);
+const isFree = ({ underWay, isWithdrawn }: NextNeeds, id: number): boolean => !underWay.has(id) && !isWithdrawn(id);
 
-  /** In strict order, a delivery that is to be tried again holds up all after it: the lowest of those. */
-  const heldUpFrom = ({ webhook }: Queue): number => (webhook.order === "strict" ? (store.deliveryIds(webhook.id, "retrying", 0, 1)[0] ?? Infinity) : Infinity);
+/** In strict order, a delivery that is to be tried again holds up all after it: the lowest of those. */
+const heldUpFrom = ({ store }: NextNeeds, { webhook }: Queue): number => (webhook.order === "strict" ? (store.deliveryIds(webhook.id, "retrying", 0, 1)[0] ?? Infinity) : Infinity);
+
+/** First attempts. */
+const createNextFirst = (needs: NextNeeds) => {
+  const { queues, window } = needs;
 
   const firstOf = (queue: Queue, { schedule, monotonic }: Times): Next | undefined => {
     if (isBehind(queue) || queue.mayAt > monotonic) return undefined;
@@ -46,7 +49,7 @@ export const createNext = ({ store, queues, underWay, isWithdrawn, settle, windo
     const size = Math.min(batch?.size ?? 1, window);
     const ready = queues.first(queue, size);
     if (ready.length === 0) return undefined;
-    const from = heldUpFrom(queue);
+    const from = heldUpFrom(needs, queue);
     const rows = from === Infinity ? ready : ready.filter(({ id }) => id < from);
     if (rows.length === 0) return undefined;
     if (batch !== null && rows.length < size) {
@@ -67,10 +70,35 @@ export const createNext = ({ store, queues, underWay, isWithdrawn, settle, windo
     return next;
   };
 
+  return nextFirst;
+};
+
+/**
+ * In strict order, the lowest of what is to be tried again goes first, though another may be due before it; nothing does until it is due, nor before a first
+ * attempt of what is lower: a client may have asked for one that was not attempted yet.
+ */
+const inStrictOrder = (needs: NextNeeds, queue: Queue, row: DeliveryRow, now: number): DeliveryRow | undefined => {
+  const { store } = needs;
+  const { webhook } = queue;
+  if (webhook.order !== "strict") return row;
+  const [lowest, [pending = Infinity]] = [heldUpFrom(needs, queue), store.deliveryIds(webhook.id, "pending", 0, 1)];
+  if (pending < lowest) return undefined;
+  if (lowest === row.id) return row;
+  const first = store.delivery(webhook.id, lowest);
+  const dueAt = first?.dueAt ?? 0;
+  if (dueAt <= now && isFree(needs, lowest)) return first;
+  queue.nextDue = Math.max(queue.nextDue, dueAt);
+  return undefined;
+};
+
+/** Retries and pings. */
+const createNextDue = (needs: NextNeeds) => {
+  const { store, underWay, settle } = needs;
+
   /** Deliveries that were sent as one, and are due again. */
   const sameBatch = (queue: Queue, first: DeliveryRow): DeliveryRow[] => {
     if (first.batch === undefined) return [first];
-    const due = store.retries(queue.webhook.id, queue.open.taken + 100, first.dueAt ?? 0).filter(({ id, dueAt }) => dueAt === first.dueAt && isFree(id));
+    const due = store.retries(queue.webhook.id, queue.open.taken + 100, first.dueAt ?? 0).filter(({ id, dueAt }) => dueAt === first.dueAt && isFree(needs, id));
     return due.map(({ id }) => store.delivery(queue.webhook.id, id)).filter((row) => row !== undefined && row.batch === first.batch) as DeliveryRow[];
   };
 
@@ -78,7 +106,7 @@ export const createNext = ({ store, queues, underWay, isWithdrawn, settle, windo
   const dueRow = (queue: Queue, now: number): DeliveryRow | undefined => {
     if (queue.nextDue > now) return undefined;
     const all = store.retries(queue.webhook.id, queue.open.taken + 1);
-    const waiting = all.find(({ id }) => isFree(id));
+    const waiting = all.find(({ id }) => isFree(needs, id));
     queue.skipped = all.some(({ id }) => underWay.has(id));
     queue.nextDue = waiting?.dueAt ?? Infinity;
     const row = waiting !== undefined && waiting.dueAt <= now ? store.delivery(queue.webhook.id, waiting.id) : undefined;
@@ -89,29 +117,12 @@ export const createNext = ({ store, queues, underWay, isWithdrawn, settle, windo
     return undefined;
   };
 
-  /**
-   * In strict order, the lowest of what is to be tried again goes first, though another may be due before it; nothing does until it is due, nor before a first
-   * attempt of what is lower: a client may have asked for one that was not attempted yet.
-   */
-  const inStrictOrder = (queue: Queue, row: DeliveryRow, now: number): DeliveryRow | undefined => {
-    const { webhook } = queue;
-    if (webhook.order !== "strict") return row;
-    const [lowest, [pending = Infinity]] = [heldUpFrom(queue), store.deliveryIds(webhook.id, "pending", 0, 1)];
-    if (pending < lowest) return undefined;
-    if (lowest === row.id) return row;
-    const first = store.delivery(webhook.id, lowest);
-    const dueAt = first?.dueAt ?? 0;
-    if (dueAt <= now && isFree(lowest)) return first;
-    queue.nextDue = Math.max(queue.nextDue, dueAt);
-    return undefined;
-  };
-
   const nextRetry = (target: Target, { schedule, monotonic }: Times): Next | undefined => {
     for (const queue of target.queues.values()) {
       if (queue.mayAt > monotonic || (queue.webhook.order === "strict" && queue.open.count > 0)) continue;
       const row = dueRow(queue, schedule);
       if (row === undefined || isPing(row)) continue;
-      const first = inStrictOrder(queue, row, schedule);
+      const first = inStrictOrder(needs, queue, row, schedule);
       if (first !== undefined) return { queue, rows: sameBatch(queue, first), kind: "retry" };
     }
     return undefined;
@@ -124,6 +135,13 @@ export const createNext = ({ store, queues, underWay, isWithdrawn, settle, windo
     }
     return undefined;
   };
+
+  return { nextRetry, nextPing };
+};
+
+export const createNext = (needs: NextNeeds) => {
+  const nextFirst = createNextFirst(needs);
+  const { nextRetry, nextPing } = createNextDue(needs);
 
   /** Undefined if there is nothing now. */
   return (target: Target, times: Times): Next | undefined => {

@@ -110,15 +110,10 @@ export const lookAgain = (queue: Queue): void => void Object.assign(queue, { hea
 /** First attempts that are looked at together. */
 const pageSize = 16;
 
-/** The queues of all enabled webhooks, by webhook. */
-export const createQueues = ({ store, limit: ofAll, concurrencyPerTarget, underWay, isWithdrawn, settle, pauseOf }: QueuesNeeds) => {
-  const queues = new Map<number, Queue>();
+/** Targets and origins, as long as queues lead there. */
+const createTargets = ({ limit: ofAll, concurrencyPerTarget, pauseOf }: QueuesNeeds) => {
   const targets = new Map<string, Target>();
   const origins = new Map<string, Origin>();
-  /** By webhook. Outlives the queue of one that is disabled while deliveries of it are under way. */
-  const openOf = new Map<number, Queue["open"]>();
-  /** Deliveries up to `upTo` may be sent; those above `whole` were all added to their queues. */
-  const written = { whole: 0, upTo: 0 };
 
   const originOf = (url: string): Origin => {
     const name = new URL(url).origin;
@@ -145,6 +140,17 @@ export const createQueues = ({ store, limit: ofAll, concurrencyPerTarget, underW
     if (--target.origin.targets === 0) origins.delete(target.origin.name);
   };
 
+  return { targets, targetOf, takeOff };
+};
+
+/** Deliveries up to `upTo` may be sent; those above `whole` were all added to their queues. */
+interface WrittenUpTo {
+  whole: number;
+  upTo: number;
+}
+
+/** Looks for the next first attempts in the store. */
+const createHeads = ({ store, underWay, isWithdrawn, settle }: QueuesNeeds, written: WrittenUpTo) => {
   /** The first attempts of a webhook above an id, as the store has them. */
   const waiting = function* (webhookId: number, after: number): Generator<DeliveryRow> {
     for (let last = after; ; ) {
@@ -174,20 +180,31 @@ export const createQueues = ({ store, limit: ofAll, concurrencyPerTarget, underW
     return queue.head;
   };
 
+  /** The next first attempts, at most `count`. */
+  return (queue: Queue, count: number): DeliveryRow[] => {
+    const head = headOf(queue);
+    const rows = head === undefined ? [] : [head];
+    if (head === undefined || count === 1) return rows;
+    for (const row of waiting(queue.webhook.id, head.id)) {
+      if (rows.push(row) >= count) break;
+    }
+    return rows;
+  };
+};
+
+/** The queues of all enabled webhooks, by webhook. */
+export const createQueues = (needs: QueuesNeeds) => {
+  const queues = new Map<number, Queue>();
+  /** By webhook. Outlives the queue of one that is disabled while deliveries of it are under way. */
+  const openOf = new Map<number, Queue["open"]>();
+  const written: WrittenUpTo = { whole: 0, upTo: 0 };
+  const { targets, targetOf, takeOff } = createTargets(needs);
+
   return {
     find: (webhookId: number): Queue | undefined => queues.get(webhookId),
     targets: (): Iterable<Target> => targets.values(),
     all: (): Iterable<Queue> => queues.values(),
-    /** The next first attempts, at most `count`. */
-    first: (queue: Queue, count: number): DeliveryRow[] => {
-      const head = headOf(queue);
-      const rows = head === undefined ? [] : [head];
-      if (head === undefined || count === 1) return rows;
-      for (const row of waiting(queue.webhook.id, head.id)) {
-        if (rows.push(row) >= count) break;
-      }
-      return rows;
-    },
+    first: createHeads(needs, written),
     /** Deliveries up to this id have been written by others: they are looked for in the store. */
     expect: (upTo: number): void => {
       written.whole = written.upTo = Math.max(written.upTo, upTo);

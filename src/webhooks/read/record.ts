@@ -5,6 +5,7 @@ import { memberOf } from "../../follow/payload.js";
 import { keyOf } from "../deliver/request.js";
 import type { Register } from "../register/register.js";
 import type { DeliveryRow, LedgerEntry, Message, Position, Recipient, WebhookRow } from "../rows/rows.js";
+import type { WebhookStore } from "../rows/store.js";
 import type { OnOutcome } from "../send/http-sender.js";
 import { decide, type Knowledge, nothingKnown } from "./decide.js";
 import { createLedger, hostBlock, type Ledger, type LedgerNeeds, subjectsOf, type TakenBack } from "./ledger.js";
@@ -169,44 +170,72 @@ const createTurnPage = (ledger: Ledger, blockOf: ReturnType<typeof createBlockOf
     return page;
   };
 
-export const createRecorder = (needs: RecorderNeeds) => {
-  const { store, register, window, withdrawn, onWritten, onOutcome } = needs;
-  const ledger = createLedger(needs);
-  const turnPage = createTurnPage(ledger, createBlockOf());
+/** What a receiver knows of what an event tells. Of a block below the floor, that it was sent. */
+const knowledgeFor = (webhookId: number, { event, subject }: MatchedEvent, { known }: Page, positions: Positions): Knowledge => {
+  const found = subject === undefined ? undefined : known.get(subject);
+  if (found !== undefined) return found;
+  const isBelow = event.block !== null && event.takesBack !== undefined && event.block.height <= positions.floorOf(webhookId);
+  return isBelow ? { known: "maybe", key: keyOf(webhookId, event.takesBack ?? "") } : nothingKnown;
+};
 
-  /** What a receiver knows of what an event tells. Of a block below the floor, that it was sent. */
-  const knowledgeFor = (webhookId: number, { event, subject }: MatchedEvent, { known }: Page, positions: Positions): Knowledge => {
-    const found = subject === undefined ? undefined : known.get(subject);
-    if (found !== undefined) return found;
-    const isBelow = event.block !== null && event.takesBack !== undefined && event.block.height <= positions.floorOf(webhookId);
-    return isBelow ? { known: "maybe", key: keyOf(webhookId, event.takesBack ?? "") } : nothingKnown;
+const isCurrent = (webhookId: number, positions: Positions, { current }: Transaction): boolean => {
+  const is = current.get(webhookId) ?? positions.isCurrent(webhookId);
+  current.set(webhookId, is);
+  return is;
+};
+
+/** Whether there may be something to write. Most blocks of the past match nothing: they cost no transaction. */
+const hasWork = (all: readonly Matched[], webhookIds: ReadonlySet<number>, positions: Positions): boolean =>
+  all.some(({ group, last, events }) => last.size > 0 || isReverted(group) || events.some(({ event, subject }) => event.block === null && subject !== undefined && isReversal(event.event))) ||
+  [...webhookIds].some((id) => positions.hasReverted(id));
+
+/** Writes the ledgers, and where the webhooks are, at the end of a transaction. */
+const flush = (store: WebhookStore, positions: Positions, full: ReadonlyMap<number, Position>, { reached, pages, current }: Transaction): void => {
+  for (const [{ entry, isChanged }, webhookId] of pages) {
+    if (entry === undefined || !isChanged) continue;
+    store.putLedgerEntry(webhookId, entry);
+    if (entry.isReverted) positions.noteReverted(webhookId);
+  }
+  const heights = new Map([...pages].map(([{ entry }, webhookId]) => [webhookId, entry?.height ?? 0]));
+  for (const [webhookId, height] of heights) {
+    const until = positions.final > 0 ? positions.final : height - hostDepth;
+    const isTrimmed = until > 0 && store.trimLedger(webhookId, until);
+    positions.put(webhookId, reached.get(webhookId) ?? full.get(webhookId), isTrimmed ? until : undefined);
+  }
+  for (const [webhookId, position] of reached) if (!heights.has(webhookId) && current.get(webhookId) !== false) positions.put(webhookId, position, undefined);
+};
+
+/** Writes one event for some webhooks. */
+const createWriteEvent = ({ store, window }: RecorderNeeds) => {
+  /** The delivery of an event to a webhook; undefined where it is not sent, or there is no room. */
+  const recipientOf = (matched: Matched, planned: MatchedEvent, webhookId: number, page: Page | undefined, { positions, webhooks, full }: Recording, transaction: Transaction): Recipient | undefined => {
+    const { event, index } = planned;
+    const { open, reached } = transaction;
+    const webhook = webhooks.get(webhookId);
+    if (webhook === undefined || page === undefined || full.has(webhookId) || !isCurrent(webhookId, positions, transaction)) return undefined;
+    const { isSent, reverts } = positions.isOnRequest ? { isSent: true, reverts: undefined } : decide(event.event, webhook, knowledgeFor(webhookId, planned, page, positions));
+    if (!isSent) return undefined;
+    const count = open.get(webhookId) ?? store.countOpen(webhookId);
+    open.set(webhookId, count);
+    if (count >= window && !matched.isApart) {
+      full.set(webhookId, positionAfter(matched, index, page.isBegun));
+      reached.delete(webhookId);
+      return undefined;
+    }
+    open.set(webhookId, count + 1);
+    const recipient: Recipient = { webhookId, event: spelling(webhook, event.event), key: keyOf(webhookId, event.id) };
+    if (matched.last.get(webhookId) === index) recipient.last = true;
+    if (reverts !== undefined) recipient.reverts = reverts;
+    if (positions.isOnRequest && !isReversal(event.event)) recipient.onRequest = true;
+    return recipient;
   };
 
   /** Writes one event for some webhooks. */
-  const writeEvent = (matched: Matched, planned: MatchedEvent, ids: readonly number[], pages: ReadonlyMap<number, Page>, { positions, webhooks, full, messages }: Recording, transaction: Transaction): void => {
+  const writeEvent = (matched: Matched, planned: MatchedEvent, ids: readonly number[], pages: ReadonlyMap<number, Page>, recording: Recording, transaction: Transaction): void => {
     const { event, index } = planned;
-    const { open, reached, written } = transaction;
-    const recipients: Recipient[] = [];
-    for (const webhookId of ids) {
-      const webhook = webhooks.get(webhookId);
-      const page = pages.get(webhookId);
-      if (webhook === undefined || page === undefined || full.has(webhookId) || !isCurrent(webhookId, positions, transaction)) continue;
-      const { isSent, reverts } = positions.isOnRequest ? { isSent: true, reverts: undefined } : decide(event.event, webhook, knowledgeFor(webhookId, planned, page, positions));
-      if (!isSent) continue;
-      const count = open.get(webhookId) ?? store.countOpen(webhookId);
-      open.set(webhookId, count);
-      if (count >= window && !matched.isApart) {
-        full.set(webhookId, positionAfter(matched, index, page.isBegun));
-        reached.delete(webhookId);
-        continue;
-      }
-      open.set(webhookId, count + 1);
-      const recipient: Recipient = { webhookId, event: spelling(webhook, event.event), key: keyOf(webhookId, event.id) };
-      if (matched.last.get(webhookId) === index) recipient.last = true;
-      if (reverts !== undefined) recipient.reverts = reverts;
-      if (positions.isOnRequest && !isReversal(event.event)) recipient.onRequest = true;
-      recipients.push(recipient);
-    }
+    const { reached, written } = transaction;
+    const { messages } = recording;
+    const recipients = ids.flatMap((webhookId) => recipientOf(matched, planned, webhookId, pages.get(webhookId), recording, transaction) ?? []);
     if (recipients.length === 0) return;
     const message = messageOf(matched, planned);
     const rows = store.append(message, recipients, messages.get(event));
@@ -224,14 +253,15 @@ export const createRecorder = (needs: RecorderNeeds) => {
     }
   };
 
-  const isCurrent = (webhookId: number, positions: Positions, { current }: Transaction): boolean => {
-    const is = current.get(webhookId) ?? positions.isCurrent(webhookId);
-    current.set(webhookId, is);
-    return is;
-  };
+  return writeEvent;
+};
 
-  /** All that is to be written, in steps between which a transaction may end. */
-  function* writeAll(all: readonly Matched[], webhookIds: ReadonlySet<number>, recording: Recording, transaction: () => Transaction): Generator<void> {
+/** All that is to be written for some groups, in steps between which a transaction may end. */
+const createSteps = (needs: RecorderNeeds, ledger: Ledger) => {
+  const turnPage = createTurnPage(ledger, createBlockOf());
+  const writeEvent = createWriteEvent(needs);
+
+  return function* writeAll(all: readonly Matched[], webhookIds: ReadonlySet<number>, recording: Recording, transaction: () => Transaction): Generator<void> {
     const { positions, webhooks, full } = recording;
     const shares = byTarget(webhookIds, webhooks);
     const idsOf = idsByShare(all, shares);
@@ -262,22 +292,13 @@ export const createRecorder = (needs: RecorderNeeds) => {
         for (const id of pages.keys()) if (!full.has(id)) transaction().reached.set(id, matched.after);
       }
     }
-  }
-
-  const flush = (positions: Positions, full: ReadonlyMap<number, Position>, { reached, pages, current }: Transaction): void => {
-    for (const [{ entry, isChanged }, webhookId] of pages) {
-      if (entry === undefined || !isChanged) continue;
-      store.putLedgerEntry(webhookId, entry);
-      if (entry.isReverted) positions.noteReverted(webhookId);
-    }
-    const heights = new Map([...pages].map(([{ entry }, webhookId]) => [webhookId, entry?.height ?? 0]));
-    for (const [webhookId, height] of heights) {
-      const until = positions.final > 0 ? positions.final : height - hostDepth;
-      const isTrimmed = until > 0 && store.trimLedger(webhookId, until);
-      positions.put(webhookId, reached.get(webhookId) ?? full.get(webhookId), isTrimmed ? until : undefined);
-    }
-    for (const [webhookId, position] of reached) if (!heights.has(webhookId) && current.get(webhookId) !== false) positions.put(webhookId, position, undefined);
   };
+};
+
+export const createRecorder = (needs: RecorderNeeds) => {
+  const { store, register, withdrawn, onWritten, onOutcome } = needs;
+  const ledger = createLedger(needs);
+  const writeAll = createSteps(needs, ledger);
 
   /** Writes as much as a turn allows. */
   const writeSome = (steps: Generator<void>, recording: Recording, transaction: Transaction): boolean => {
@@ -285,15 +306,10 @@ export const createRecorder = (needs: RecorderNeeds) => {
     let isDone: boolean | undefined = false;
     do isDone = steps.next().done;
     while (isDone !== true && performance.now() - begun < turn);
-    flush(recording.positions, recording.full, transaction);
+    flush(store, recording.positions, recording.full, transaction);
     for (const id of transaction.written.ids) withdrawn.add(id);
     return isDone === true;
   };
-
-  /** Whether there may be something to write. Most blocks of the past match nothing: they cost no transaction. */
-  const hasWork = (all: readonly Matched[], webhookIds: ReadonlySet<number>, positions: Positions): boolean =>
-    all.some(({ group, last, events }) => last.size > 0 || isReverted(group) || events.some(({ event, subject }) => event.block === null && subject !== undefined && isReversal(event.event))) ||
-    [...webhookIds].some((id) => positions.hasReverted(id));
 
   return {
     standing: ledger.standing,

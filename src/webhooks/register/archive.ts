@@ -1,9 +1,11 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import type { Webhooks } from "../../../types/webhooks.js";
 import { messageOf, PorticoError } from "../../errors.js";
 import { type Attempts, foldLedger } from "../read/ledger.js";
 import type { LedgerEntry, Progress, WebhookRow } from "../rows/rows.js";
-import type { WebhookStore } from "../rows/store.js";
-import type { Register } from "./register.js";
+import { openWebhookStore, type WebhookStore } from "../rows/store.js";
+import { createRegister, type Register } from "./register.js";
 
 export interface ArchiveNeeds {
   store: WebhookStore;
@@ -55,8 +57,8 @@ const parse = (text: string): Archive => {
 export const createArchive = ({ store, register, attempts, keepPosition, onChange }: ArchiveNeeds): Pick<Webhooks, "export" | "import"> => {
   const archived = (webhook: WebhookRow): ArchivedWebhook => {
     const { folded, position } = foldLedger({ store, attempts }, webhook.id);
-    const { part: _, replays: __, epoch: ___, ...progress } = store.progress(webhook.id);
-    return { webhook, progress: { ...progress, ...position, isBeyond: folded.length > 0 }, ledger: folded };
+    const { from, floor } = store.progress(webhook.id);
+    return { webhook, progress: { from, floor, ...position, isBeyond: folded.length > 0, failingSince: null }, ledger: folded };
   };
 
   return {
@@ -82,4 +84,20 @@ export const createArchive = ({ store, register, attempts, keepPosition, onChang
       return webhooks.length;
     },
   };
+};
+
+/**
+ * All webhooks of a data folder as JSON text, with their secrets, whether or not a node runs there: what `plugin.webhooks.import()` takes.
+ * @throws PorticoError NOT_READY if there are none in the folder
+ */
+export const exportWebhooks = async ({ dataDir }: { dataDir: string }): Promise<string> => {
+  if (!existsSync(join(dataDir, "webhooks.mdb"))) throw new PorticoError("NOT_READY", `${dataDir} does not contain webhooks`);
+  const { store, close } = openWebhookStore(dataDir, { deliver: false });
+  try {
+    // Another process may be sending the first of what waits.
+    const attempts: Attempts = { isUnderWay: () => true, hasArrived: () => false, overtake: () => undefined };
+    return createArchive({ store, register: createRegister(store), attempts, keepPosition: () => undefined, onChange: () => undefined }).export();
+  } finally {
+    await close();
+  }
 };
