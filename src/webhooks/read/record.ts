@@ -88,7 +88,10 @@ interface Transaction {
   written: Outcome;
 }
 
-const positionAfter = ({ group, before, isApart }: Matched, taken: number, isBegun: boolean): Position => (isApart ? before : positionWithin(group, before, taken, isBegun));
+const positionAfter = ({ group, before, after, isApart }: Matched, taken: number, isBegun: boolean): Position => {
+  if (isApart) return before;
+  return taken === group.events.length ? after : positionWithin(group, before, taken, isBegun);
+};
 
 const spelling = (webhook: WebhookRow, event: string): string => webhook.events.find((name) => canonicalEvent(name) === event) ?? event;
 
