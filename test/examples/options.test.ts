@@ -159,7 +159,7 @@ describe("the standalone host's other sources of options", () => {
       expect(() => readHostOptions(["--config", config({ [name]: text })])).to.throw(UsageError, `${name} in ${join(folder, "node.json")} is not an option`);
       expect(readHostOptions([], { environment: { [variable]: "" } })).to.deep.equal(defaults);
     }
-    expect(helpText()).to.include("Only the command line takes --backup, --verify, --version and --help.");
+    expect(helpText()).to.include("Only the command line takes --export-webhooks, --import-webhooks, --backup, --verify, --version and --help.");
     // All others are taken: each is said to be wrong, or not to do anything, or is there.
     for (const { name } of optionRows.filter((row) => !("commandLineOnly" in row))) {
       const variable = `PORTICO_${name.toUpperCase().replaceAll("-", "_")}`;

@@ -25,9 +25,13 @@ const keptChanges = 10_000;
 
 const noProgress: Progress = { failingSince: null };
 
-/** This store's unique name: made once, by whichever process is first. @throws PorticoError STORE_FOREIGN */
-const readInstance = (environment: LogEnvironment, db: WebhookDatabases): string =>
+/**
+ * The databases, and this store's unique name: made once, by whichever process is first. In one transaction: that in which lmdb-js makes a database by itself
+ * may begin too early (transact.js). @throws PorticoError STORE_FOREIGN
+ */
+const openRows = (environment: LogEnvironment): { db: WebhookDatabases; instance: string } =>
   transactAnyway(environment, () => {
+    const db = openDatabases(environment.root);
     const found = db.counters.get(counters.schema) as number | undefined;
     if (found === undefined) {
       db.counters.putSync(counters.schema, layout);
@@ -35,7 +39,7 @@ const readInstance = (environment: LogEnvironment, db: WebhookDatabases): string
     } else if (found !== layout) {
       throw new PorticoError("STORE_FOREIGN", `${environment.path} was written in layout ${found}; this version reads layout ${layout}: move it away, and create its webhooks again`);
     }
-    return db.counters.get(counters.instance) as string;
+    return { db, instance: db.counters.get(counters.instance) as string };
   });
 
 const registerRows = (db: WebhookDatabases, { tally, count }: Transactions) => {
@@ -160,8 +164,7 @@ const noteRows = (db: WebhookDatabases, { tally }: Transactions) => ({
 /** The rows of webhooks, deliveries and ledgers, in an open LMDB environment. @throws PorticoError STORE_FOREIGN */
 export const createWebhookStore = (environment: LogEnvironment) => {
   noteFile(environment);
-  const db = openDatabases(environment.root);
-  const instance = readInstance(environment, db);
+  const { db, instance } = openRows(environment);
   const transactions = createTransactions(environment, db);
   const { transaction, transactionSoon } = transactions;
   return {
