@@ -26,7 +26,7 @@ describe("a target that answers again", () => {
   const emit = (from: number, to: number): void => {
     for (let n = from; n <= to; n++) stage.events.emit("peer.added", { n });
   };
-  const numbers = (): number[] => receiver.received.map(({ json }) => (json.data as { n: number }).n);
+  const numbers = (): number[] => receiver.received.filter(({ json }) => json.event !== "ping").map(({ json }) => (json.data as { n: number }).n);
   const total = (id: number, state: "retrying" | "delivered"): number => stage.engine.deliveries(id, state, page).total;
 
   for (const [what, answer] of [
@@ -42,7 +42,7 @@ describe("a target that answers again", () => {
       isDown = false;
       answer(id);
       await eventually(() => (total(id, "retrying") === 0 ? true : undefined));
-      expect(new Set(numbers().slice(many).filter((n) => n !== undefined)).size).to.be.at.least(many);
+      expect(new Set(numbers().slice(many)).size).to.be.at.least(many);
     });
   }
 
@@ -54,7 +54,7 @@ describe("a target that answers again", () => {
     isDown = false;
     stage.engine.ping(id);
     await stage.count(id, "delivered", many);
-    expect(numbers().filter((n) => n !== undefined).slice(1)).to.deep.equal(Array.from({ length: many }, (_, index) => index + 1));
+    expect(numbers().slice(1)).to.deep.equal(Array.from({ length: many }, (_, index) => index + 1));
   });
 
   it("takes one attempt more of what fails by itself, which keeps its schedule", async () => {
