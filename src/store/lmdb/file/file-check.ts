@@ -5,7 +5,7 @@ import { walkFreePages } from "./free-pages.js";
 import { type Meta, metaOffsets, wholeLength } from "./meta-pages.js";
 import { newestMeta, openPageFile, type PageFile } from "./page-file.js";
 
-const remedy = "restore it from a backup, or move it away and start anew: a chain is then reindexed from its blocks, and webhooks must be created again";
+const remedy = "restore it from a backup, or move it away and start anew: a chain is then reindexed from its blocks, and webhooks of `webhooks.mdb` must be created again";
 
 /** Bytes, as a message names them. */
 const shown = (bytes: number): string => `${bytes.toLocaleString("en")} byte${bytes === 1 ? "" : "s"}`;
