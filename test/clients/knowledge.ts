@@ -159,7 +159,7 @@ interface NodeConfiguration {
 }
 
 export const feesBody = (days: number): unknown => {
-  const { enabled, minFeeBroadcast } = (meta.nodeConfiguration.data as NodeConfiguration).transactionPool.dynamicFees;
+  const { enabled, minFeeBroadcast } = (meta.nodeConfiguration.data as unknown as NodeConfiguration).transactionPool.dynamicFees;
   const counts = (fee: unknown): boolean => !enabled || BigInt(String(fee)) >= minFeeBroadcast;
   const seen = transactionRows.filter(({ block, fee }) => block.height > 1 && block.timestamp >= tip.timestamp - days * secondsADay && counts(fee));
   const kinds = new Map<number, bigint[]>();
