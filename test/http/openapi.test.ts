@@ -99,7 +99,7 @@ describe("the OpenAPI document", () => {
         for (const parameter of parameters) expect(parameter.description, `${method} ${path}: ${parameter.name}`).to.match(/^[A-Z\d].+\.$/s);
       }
     }
-    expect([made.servers, made.security]).to.deep.equal([[{ url: "../", description: "This node." }], []]);
+    expect([made.servers, made.security]).to.deep.equal([[{ url: "..", description: "This node." }], []]);
   });
 
   it("says of the timestamp filters of transactions that they go by the transaction's own time in version 1", () => {

@@ -202,7 +202,7 @@ const failureResponses = (failures: Set<string>, schema: JsonSchema): JsonSchema
   );
 
 /** The root of the node, from a document in a folder below it: a proxy in front may have put more before the path, and stripped it. */
-const rootFrom = (folder: string): string => "../".repeat(folder.split("/").length - 1) || "./";
+const rootFrom = (folder: string): string => Array.from({ length: folder.split("/").length - 1 }, () => "..").join("/") || ".";
 
 /**
  * Describes routes and the requests that targets of webhooks receive. Routes of the default generation or of both are listed
@@ -267,6 +267,6 @@ export const openApiRoute = <State extends Scope>(documentOf: (prefix: AmountPre
     reply: Type.Unsafe<OpenApiDocument>({}),
     answer: ({ prefix, versioned }) => {
       const document = documentOf(prefix);
-      return versioned ? { ...document, servers: document.servers.map(({ url, ...server }) => ({ ...server, url: `../${url}` })) } : document;
+      return versioned ? { ...document, servers: document.servers.map(({ url, ...server }) => ({ ...server, url: url === "." ? ".." : `../${url}` })) } : document;
     },
   });
