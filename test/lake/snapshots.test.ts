@@ -167,7 +167,7 @@ describe("snapshots of a lake", function () {
     if (snapshot === undefined) throw new Error("there is no snapshot");
     await unpackSnapshot(files, snapshot, file);
     const bytes = readFileSync(file);
-    expect(readFileSync(join(dataDir, "chain.mdb")).includes(secret)).to.equal(true);
+    expect(readFileSync(join(dataDir, "webhooks.mdb")).includes(secret)).to.equal(true);
     for (const text of [secret, "webhooks-register", "198.41.0.4"]) expect(bytes.includes(text), text).to.equal(false);
   });
 

@@ -22,8 +22,8 @@ export const rooms = {
   },
   retries: {
     what: "what a delivery's outcome means, and when it is tried again",
-    mutate: ["src/webhooks/deliver/{outcome,lanes/lanes,lanes/next}.ts"],
-    tests: ["test/webhooks/{outcome,lanes,next}.test.ts"],
+    mutate: ["src/webhooks/deliver/outcome.ts"],
+    tests: ["test/webhooks/outcome.test.ts"],
   },
   history: {
     what: "states at earlier heights",

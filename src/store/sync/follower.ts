@@ -151,9 +151,9 @@ const createHints = (logger: Logger) => {
   return {
     heard: (event: string, payload: unknown): void => {
       polled = 0;
-      // What is wrong within a block is found, and told, where it is parsed.
-      if (isLikeBlock(payload)) return;
       try {
+        // What is wrong within a block is found, and told, where it is parsed.
+        if (isLikeBlock(payload)) return;
         parseBlockHeader(payload as BlockData | undefined);
       } catch (error) {
         const kind = `${event} was emitted with ${shapeOf(payload)}`;
