@@ -123,24 +123,15 @@ describe("Stopping a node whose host's own chain never answers", () => {
     await eventually(() => (released > before ? true : undefined));
   });
 
-  it("ends where what a delivery is made from is not answered, which is sent by the next start", async () => {
-    let ask = await listen();
+  it("sends again what it has recorded, though the host's chain does not answer", async () => {
+    const ask = await listen();
     await ask("/webhooks", { event: "block.applied", target: receiver.url, from: 3 });
     const [first] = await receiver.until(1);
-    await plugin.stop();
-    plugin = create();
-    ask = await listen();
     await plugin.settled();
     host.view = never;
     const { data } = (await ask("/webhooks/1/deliveries")) as unknown as { data: { id: number }[] };
-    await ask(`/webhooks/1/deliveries/${data.at(-1)?.id}/redeliver`, {});
-    await eventually(() => (open.length > 0 ? true : undefined));
     const before = receiver.received.length;
-    await stopInTime();
-    expect(troubles()).to.deep.equal([unanswered(1)]);
-    host = {};
-    plugin = create();
-    await listen();
+    await ask(`/webhooks/1/deliveries/${data.at(-1)?.id}/redeliver`, {});
     expect((await receiver.until(before + 1)).at(-1)?.json.data).to.deep.equal(first?.json.data);
   });
 

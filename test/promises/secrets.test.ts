@@ -93,8 +93,8 @@ describe("a webhook's secret, and the node's token", function () {
   it("are in the webhook's reply when it is made, and are long enough to be found again", () => {
     expect(hidden.length).to.be.greaterThan(6);
     for (const one of hidden) expect(one.length).to.be.greaterThan(20);
-    const store = readFileSync(join(dataDir, "chain.mdb"));
-    expect(seenIn(store), "the store itself has it").not.to.deep.equal([]);
+    const store = readFileSync(join(dataDir, "webhooks.mdb"));
+    expect(seenIn(store), "the webhooks' own file has it").not.to.deep.equal([]);
   });
 
   it("are in no reply after that: of webhooks, their deliveries and attempts, health, metrics, console, docs, events, changes or errors", async () => {
