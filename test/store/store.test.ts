@@ -516,7 +516,7 @@ describe("the LMDB store", () => {
     writeFileSync(join(dataDir, "file"), "");
     truncateSync(healthy, Math.floor(statSync(healthy).size / 3 / 4096) * 4096);
     expect(() => openTemporaryStore(chain.network, { dataDir: dirname(healthy) })).to.throw(PorticoError, /chain\.mdb cannot be opened: it is truncated/);
-    expect(() => openTemporaryStore(chain.network, { dataDir: join(dataDir, "file", "folder") })).to.throw(PorticoError, /cannot be opened/);
+    expect(() => openTemporaryStore(chain.network, { dataDir: join(dataDir, "file", "folder") })).to.throw(PorticoError, /file\/folder, which cannot be made: ENOTDIR/);
   });
 });
 
