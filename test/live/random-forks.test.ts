@@ -200,8 +200,22 @@ const isQuiet = async (api: string, targets: readonly Target[]): Promise<boolean
   return true;
 };
 
+const checkTargets = ({ host, targets }: Setting): void => {
+  const { blocks } = host.chain;
+  for (const { path, order, listener, confirmations } of targets) {
+    const applied = appliedBy(listener);
+    const ledger = new Map(listener.bookings.balances);
+    const { publicKey, address } = actors.origin;
+    ledger.set(address, (ledger.get(address) ?? 0n) + (listener.bookings.forged.get(publicKey) ?? 0n));
+    // Without strict order, what counts is the last word on each block.
+    const lastWords = [...blocks.map(({ id }) => id).filter((id) => applied.has(id)), ...[...applied].filter((id) => !blocks.some((block) => block.id === id))];
+    compare(host, `the webhook ${path}`, { blocks: order === "strict" ? listener.blocks : lastWords, faults: listener.faults, ledger }, confirmations);
+  }
+};
+
 /** Until the webhooks have told of all that there is. */
-const settleTargets = async ({ host, targets, tires }: Setting): Promise<void> => {
+const settleTargets = async (setting: Setting): Promise<void> => {
+  const { host, targets, tires } = setting;
   tires.may = false;
   const isTold = ({ listener, confirmations }: Target): boolean => {
     const last = host.chain.blocks[host.chain.blocks.length - 1 - confirmations];
@@ -216,7 +230,10 @@ const settleTargets = async ({ host, targets, tires }: Setting): Promise<void> =
     const isHalfReverted = confirmations > 0 && blocks[told]?.transactions?.some(({ id: one }) => listener.onChain.get(`transaction ${one}`) === true) === true;
     return behind < confirmations || told > blocks.length - confirmations || isHalfReverted;
   };
+  let rounds = 0;
   do {
+    // One that never comes to what the chain is fails here.
+    if (++rounds > 100) checkTargets(setting);
     // A node that was stopped before it had followed its host back learns of that with the next block.
     while (!host.move());
     do {
@@ -226,19 +243,6 @@ const settleTargets = async ({ host, targets, tires }: Setting): Promise<void> =
     } while (!targets.every(isTold) || !(await isQuiet(host.api, targets)));
   } while ((await Promise.all(targets.map(isPast))).includes(true));
   tires.may = true;
-};
-
-const checkTargets = ({ host, targets }: Setting): void => {
-  const { blocks } = host.chain;
-  for (const { path, order, listener, confirmations } of targets) {
-    const applied = appliedBy(listener);
-    const ledger = new Map(listener.bookings.balances);
-    const { publicKey, address } = actors.origin;
-    ledger.set(address, (ledger.get(address) ?? 0n) + (listener.bookings.forged.get(publicKey) ?? 0n));
-    // Without strict order, what counts is the last word on each block.
-    const lastWords = [...blocks.map(({ id }) => id).filter((id) => applied.has(id)), ...[...applied].filter((id) => !blocks.some((block) => block.id === id))];
-    compare(host, `the webhook ${path}`, { blocks: order === "strict" ? listener.blocks : lastWords, faults: listener.faults, ledger }, confirmations);
-  }
 };
 
 const check = async (setting: Setting): Promise<void> => {

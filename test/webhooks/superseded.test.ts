@@ -206,6 +206,20 @@ for (const { keepsChain, title } of kinds) {
         expect(told().sort()).to.deep.equal([`block.reverted ${next.block.id}`, `block.reverted ${other.block.id}`].sort());
       });
 
+      it("a reversal that is open when its webhook is disabled is told once it is enabled, though the webhook does not ask for what is applied", async () => {
+        const reverted = hook("block.reverted");
+        refused.add(`block.reverted ${b.block.id}`);
+        await change("applied", b);
+        await change("reverted", b);
+        await stage.attempted(reverted.id, 1, 1);
+        setEnabled(reverted.id, false);
+        refused.clear();
+        setEnabled(reverted.id, true);
+        await receiver.until(2);
+        expect(told()).to.deep.equal([`block.reverted ${b.block.id}`, `block.reverted ${b.block.id}`]);
+        expect(new Set(receiver.received.map(({ headers }) => headers["webhook-id"])).size).to.equal(1);
+      });
+
       it("a block that comes back is told again, if its reversal was taken while that of a higher one was not", async () => {
         const both = stage.engine.create({ events: ["block.applied", "block.reverted"], target: receiver.url });
         refused.add(`block.reverted ${next.block.id}`);

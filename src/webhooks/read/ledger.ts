@@ -164,18 +164,25 @@ const positionBefore = (open: readonly Message[], live: Position): Position => {
 export const foldLedger = ({ store, attempts }: Pick<LedgerNeeds, "store" | "attempts">, webhookId: number) => {
   const entries = [...store.ledger(webhookId, true), ...store.ledger(webhookId, false)];
   const known = knowledgeOf(entries, enteredIn(store, webhookId, entries), attempts);
-  const sent = new Map<LedgerEntry, LedgerEntry["sent"]>(entries.map((entry) => [entry, []]));
-  for (const [subject, { known: is, key, entry }] of known) if (is !== "no" && key !== undefined && entry !== undefined) sent.get(entry)?.push([subject, key]);
-  const folded = entries.flatMap((entry): LedgerEntry[] => {
-    const own = sent.get(entry) ?? [];
-    return own.length === 0 ? [] : [{ ...entry, isReverted: false, deliveries: [], sent: own }];
-  });
+  const folded = new Map<string, LedgerEntry>();
+  const keep = ({ height, id }: { height: number; id: string }, subject: string, key: string): void => {
+    const entry = folded.get(`${height}-${id}`) ?? { height, id, isReverted: false, deliveries: [], sent: [] };
+    folded.set(`${height}-${id}`, { ...entry, sent: [...entry.sent, [subject, key]] });
+  };
+  for (const [subject, { known: is, key, entry }] of known) if (is !== "no" && key !== undefined && entry !== undefined) keep(entry, subject, key);
   const ids = openStates.flatMap((state) => store.deliveryIds(webhookId, state, 0, Number.MAX_SAFE_INTEGER)).sort((a, b) => a - b);
   const open = ids.map((id) => store.delivery(webhookId, id)).filter((row) => row !== undefined);
-  const messages = open.filter(({ onRequest }) => onRequest !== true).map(({ messageId }) => store.message(messageId));
-  const first = messages.filter((message): message is Message => message?.before !== undefined && !(message.block !== undefined && isReversalOf(message)));
+  const first: Message[] = [];
+  for (const row of open) {
+    const message = row.onRequest === true ? undefined : store.message(row.messageId);
+    if (message?.before === undefined) continue;
+    const { block, subject } = message;
+    if (block === undefined || !isReversalOf(message)) first.push(message);
+    // It was to be sent, whatever the ledger says: that may be trimmed, or the webhook not ask for what is applied.
+    else if (subject !== undefined && row.isTakenBack !== true && (known.get(subject)?.known ?? "no") === "no" && attemptOf(row, attempts) !== "arrived") keep(block, subject, row.reverts ?? row.key);
+  }
   const { cursor, part } = store.progress(webhookId);
-  return { entries, folded, open, position: cursor === undefined ? {} : positionBefore(first, { cursor, part }) };
+  return { entries, folded: [...folded.values()], open, position: cursor === undefined ? {} : positionBefore(first, { cursor, part }) };
 };
 
 /** Forgets what is open of a webhook, which is found again from before the first of it; what its receiver may know stays in the ledger. */
