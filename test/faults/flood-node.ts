@@ -50,20 +50,23 @@ const keptMemory = (): number => {
   const { heapUsed, external } = process.memoryUsage();
   return (heapUsed + external) / 2 ** 20;
 };
-/** Milliseconds that nothing but reading a megabyte of numbers takes on this machine now: the middle of some tries. */
-const readingMegabyte = (): number => {
-  const text = `[${"1e22,".repeat(209_000)}1]`;
+/** Bodies that take long to read: a megabyte of numbers, and a list of 100,000 addresses. */
+const bodies = { numbers: `[${"1e22,".repeat(209_000)}1]`, addresses: JSON.stringify(Array.from({ length: 100_000 }, (_, index) => `A${String(index).padStart(33, "0")}`)) };
+/** Milliseconds that nothing but reading such a body takes on this machine now, and writing one that is kept: the middle of some tries. */
+const reading = (body: keyof typeof bodies): number => {
+  const bytes = Buffer.from(bodies[body]);
   const tries = Array.from({ length: 5 }, () => {
     collect();
     const begun = taken();
-    JSON.parse(text);
+    const read = JSON.parse(bytes.toString()) as unknown;
+    if (body === "addresses") Buffer.from(JSON.stringify(read));
     return taken() - begun;
   });
   return tries.toSorted((a, b) => a - b)[2] ?? 0;
 };
 const tell = async (line = "", more: object = {}): Promise<void> => {
   const told = { ...more, held, connections: await connections() };
-  const asked = line === "memory" ? { kept: keptMemory() } : line === "megabyte" ? { megabyte: readingMegabyte() } : {};
+  const asked = line === "memory" ? { kept: keptMemory() } : line === "numbers" || line === "addresses" ? { reading: reading(line) } : {};
   process.stdout.write(`${JSON.stringify({ ...told, ...asked, peak: process.resourceUsage().maxRSS / 2 ** 10 })}\n`);
   [before, held] = [taken(), 0];
 };
