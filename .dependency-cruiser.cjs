@@ -33,14 +33,14 @@ module.exports = {
     never("generations-are-apart", "^src/api/v1", "^src/api/v2"),
     never("generations-are-apart-too", "^src/api/v2", "^src/api/v1"),
     never("http-knows-no-resource", "^src/http", "^src/(api|store|webhooks|chain|conformance|plugin)"),
-    // The rooms of http: input, routing, reply ← cache ← pipeline ← fast ← hosts; openapi describes, and knows none of them.
-    never("http-input-routing-reply", "^src/http/(input|routing|reply)/", "^src/http/(cache|pipeline|fast|hosts|openapi|edge)"),
-    never("http-cache", "^src/http/cache/", "^src/http/(pipeline|fast|hosts|openapi|edge\\.)"),
+    // The rooms of http: input, routing, reply ← the response cache ← pipeline ← fast ← hosts; openapi describes, and knows none of them.
+    never("http-input-routing-reply", "^src/http/(input|routing|reply)/", "^src/http/(response-cache|pipeline|fast|hosts|openapi|edge)"),
+    never("http-cache", "^src/http/response-cache\\.ts", "^src/http/(pipeline|fast|hosts|openapi|edge\\.)"),
     never("http-pipeline", "^src/http/pipeline/", "^src/http/(fast|hosts|openapi|edge\\.)"),
     never("http-fast", "^src/http/fast/", "^src/http/(hosts|openapi|edge\\.)"),
     never("http-hosts", "^src/http/hosts/", "^src/http/(fast|openapi|edge\\.)"),
-    never("http-openapi", "^src/http/openapi/", "^src/http/(cache|pipeline|fast|hosts|edge\\.)"),
-    never("http-docs", "^src/http/docs/", "^src/http/(cache|pipeline|fast|hosts|openapi|edge\\.)"),
+    never("http-openapi", "^src/http/openapi/", "^src/http/(response-cache|pipeline|fast|hosts|edge\\.)"),
+    never("http-docs", "^src/http/docs/", "^src/http/(response-cache|pipeline|fast|hosts|openapi|edge\\.)"),
     never("only-hosts-know-koa", "^src/http/(?!hosts/|edge\\.ts|input/body\\.ts|routing/router\\.ts)", "node_modules/(koa|@koa|koa-bodyparser)/"),
     // The rooms of what reads for webhooks: record ← places ← the scanner.
     never("webhooks-record", "^src/webhooks/scan/record/", "^src/webhooks/scan/(?!record/)"),
@@ -50,7 +50,7 @@ module.exports = {
     never("replica-is-handed-what-it-needs", "^src/replica/", "^src/(store|api|http|live|webhooks|conformance|plugin|restore)"),
     never("nats-is-an-entry-point-of-its-own", "^src/nats/", "^src/(?!nats/|errors\\.ts|replica/|webhooks/send/)"),
     never("only-nats-knows-nats", "^src/(?!nats/|commonjs/nats)", "^src/nats/|node_modules/@nats-io/"),
-    never("operate-is-handed-what-it-needs", "^src/operate", "^src/(store|api|webhooks|conformance|plugin)|^src/http/(?!route\\.ts|health-route\\.ts|pipeline/replied\\.ts)"),
+    never("operate-is-handed-what-it-needs", "^src/operate", "^src/(store|api|webhooks|conformance|plugin)|^src/http/(?!route\\.ts|service-routes\\.ts|pipeline/request-context\\.ts)"),
     never("console-is-a-page-and-its-routes", "^src/console/[^/]+\\.ts$", "^src/(?!console/|errors\\.ts|http/route\\.ts)"),
     never("text-knows-nothing", "^src/text/", "^(src/(?!text/)|types/)"),
     never("conformance-needs-no-runner", "^src/conformance", "^src/(store|http|api|webhooks|plugin)|node_modules/(mocha|chai)"),

@@ -6,31 +6,25 @@ import type { Logger } from "../../types/node-context.js";
 import type { Health } from "../../types/plugin.js";
 import { docsRoutes } from "./docs/docs-route.js";
 import type { EdgeOptions } from "./edge-options.js";
-import { batching, createBatches } from "./fast/micro-batch.js";
-import { healthRoute } from "./health-route.js";
+import { batching, createBatches, oneByOne } from "./fast/micro-batch.js";
 import { createKoaRouter } from "./hosts/koa.js";
 import { createListener, type Listener } from "./hosts/listener.js";
 import { createJsonServer } from "./hosts/node-server.js";
-import { bodyGateLimits, createBodyGate } from "./input/body-gate.js";
-import { createBodyReader } from "./input/body.js";
+import { bodyGateLimits, createBodyGate, createBodyReader } from "./input/body.js";
 import { createInputReaders } from "./input/input-reader.js";
-import { createOpenApiByPrefix, type GroupDescriptions, type OpenApiDocument, type OpenApiInfo, openApiRoute } from "./openapi/document.js";
-import type { Examples } from "./openapi/examples.js";
+import { createOpenApiByPrefix, type Examples, type GroupDescriptions, type OpenApiDocument, type OpenApiInfo } from "./openapi/document.js";
 import { clientKey } from "./pipeline/rate-limit.js";
-import { oneByOne } from "./pipeline/climb.js";
 import { createEndpoint, type Endpoint } from "./pipeline/endpoint.js";
 import { createHandler } from "./pipeline/handler.js";
-import { guardedObserver, type Replied } from "./pipeline/replied.js";
-import { createRequestIds } from "./pipeline/request-id.js";
+import { createRequestIds, guardedObserver, type Replied } from "./pipeline/request-context.js";
 import type { Streams } from "./pipeline/streams.js";
-import { rootRoute } from "./root-route.js";
 import type { OutgoingRequest, Route, Scope } from "./route.js";
-import { createLocate, normalizedBasePath } from "./routing/resolve.js";
-import { createRouting } from "./routing/router.js";
+import { healthRoute, openApiRoute, rootRoute } from "./service-routes.js";
+import { createLocate, createRouting, normalizedBasePath } from "./routing/router.js";
 import type { Generation } from "./routing/version.js";
 
 export type { EdgeOptions } from "./edge-options.js";
-export type { Replied } from "./pipeline/replied.js";
+export type { Replied } from "./pipeline/request-context.js";
 export type { Listener } from "./hosts/listener.js";
 
 /** What the edge needs from its caller. */

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { TObject, TSchema } from "@sinclair/typebox";
 import type { MaybePromise } from "../../types/chain-adapter.js";
-import type { AmountPrefix } from "./routing/amounts.js";
+import type { AmountPrefix } from "./routing/version.js";
 
 /**
  * A route as a value, from which the router, validation, serializer, OpenAPI document, the README's tables and the tests are all made.
@@ -40,7 +40,7 @@ interface RouteCommon<Path, Query, Body> {
   path: string;
   /** Generations that have the route. Webhooks have both. */
   versions: readonly (1 | 2)[];
-  /** The name of the operation, where the one made from method and path (`route-names.ts`) would not be words. */
+  /** The name of the operation, where the one made from method and path (`route-properties.ts`) would not be words. */
   operation?: string;
   /** The group in the docs, such as `wallets`. */
   resource: string;

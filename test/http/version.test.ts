@@ -1,6 +1,5 @@
 import { expect } from "chai";
-import { createLocate } from "../../src/http/routing/resolve.js";
-import { createRouting } from "../../src/http/routing/router.js";
+import { createLocate, createRouting } from "../../src/http/routing/router.js";
 import { ask, type Question } from "./ask.js";
 import { serveThings, type Served, withThings } from "./things.js";
 

@@ -4,12 +4,11 @@ import type { Logger } from "../../../types/node-context.js";
 import { andThen } from "../../async/maybe-promise.js";
 import { messageOf, PorticoError } from "../../errors.js";
 import type { BodyBounds, ReadBody } from "../input/body.js";
-import type { Transport } from "../pipeline/request-context.js";
+import type { RequestId, Transport } from "../pipeline/request-context.js";
 import type { BodyStream } from "../pipeline/streams.js";
-import type { RequestId } from "../pipeline/request-id.js";
 import { failureOf } from "../reply/error-reply.js";
 import type { Chunk } from "../route.js";
-import { isBelow, localTarget } from "../routing/resolve.js";
+import { isBelow, localTarget } from "../routing/router.js";
 import { turnOf } from "./pipelining.js";
 
 export type Listener = (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void) => void;

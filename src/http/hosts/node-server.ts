@@ -1,11 +1,38 @@
 import { createServer, IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { type ErrorCode, PorticoError } from "../../errors.js";
+import { addressOf, createNetworks } from "../../net/addresses.js";
+import type { EdgeOptions } from "../edge-options.js";
+import { countedBy } from "../pipeline/rate-limit.js";
+import { refusals, type Replied, repliedOfRefused, type RequestId } from "../pipeline/request-context.js";
 import { failureOf, reasonOf } from "../reply/error-reply.js";
-import { refusals, type Replied, repliedOfRefused } from "../pipeline/replied.js";
-import type { RequestId } from "../pipeline/request-id.js";
-import { boundConnections, type ConnectionBounds } from "./connection-bounds.js";
 import { underWay } from "./pipelining.js";
+
+export type ConnectionBounds = Pick<EdgeOptions, "maxConnections" | "maxConnectionsPerAddress" | "rateLimit" | "trustedProxies">;
+
+/** Closes connections beyond the bounds as they come: each holds memory, whatever is sent on it. */
+export const boundConnections = (server: Server, { maxConnections, maxConnectionsPerAddress = 256, rateLimit, trustedProxies }: ConnectionBounds): void => {
+  server.maxConnections = maxConnections;
+  const isExempt = createNetworks([...trustedProxies, ...(rateLimit === false ? [] : rateLimit.exempt)]);
+  const open = new Map<string, number>();
+
+  server.on("connection", (socket: Socket) => {
+    const address = addressOf(socket.remoteAddress ?? "");
+    if (address === undefined || isExempt(address)) return;
+    const key = countedBy(address);
+    const count = (open.get(key) ?? 0) + 1;
+    if (count > maxConnectionsPerAddress) {
+      socket.destroy();
+      return;
+    }
+    open.set(key, count);
+    socket.once("close", () => {
+      const left = (open.get(key) ?? 0) - 1;
+      if (left > 0) open.set(key, left);
+      else open.delete(key);
+    });
+  });
+};
 
 const seconds = 1000;
 

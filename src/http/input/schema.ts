@@ -1,5 +1,4 @@
 import {
-  Type,
   type Static,
   type TArray,
   type TBoolean,
@@ -8,10 +7,32 @@ import {
   type TSchema,
   type TString,
   type TUnsafe,
+  Type,
 } from "@sinclair/typebox";
 import type { Order } from "../../../types/chain-queries.js";
+import { PorticoError } from "../../errors.js";
 import { didYouMean } from "../../text/known-names.js";
-import { isoDate, isoTime, spanOf } from "./iso-time.js";
+
+/** Dates and times in ISO 8601, as far as they are taken: a day, or a time with its zone. */
+export const isoDate = /^\d{4}-\d{2}-\d{2}$/;
+export const isoTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})$/;
+
+const dateLength = "2024-05-31".length;
+const dayLength = 86_400_000;
+
+/** `Date.parse` takes February 31 for March 3. */
+const isDay = (date: string): boolean => {
+  const time = Date.parse(date);
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(date);
+};
+
+/** The first and the last millisecond, since 1970, of a day (UTC) or of a moment; undefined for anything else, also for a day that no month has. */
+export const spanOf = (text: string): { begin: number; end: number } | undefined => {
+  const isDate = isoDate.test(text);
+  if ((!isDate && !isoTime.test(text)) || !isDay(text.slice(0, dateLength))) return undefined;
+  const begin = Date.parse(text);
+  return Number.isNaN(begin) ? undefined : { begin, end: isDate ? begin + dayLength - 1 : begin };
+};
 
 /**
  * Types of accepted input, for the `params`, `query` and `body` of routes. Values are parsed once, at the edge; handlers get the
@@ -203,3 +224,29 @@ export const OrderBy = <const Field extends string>(
 
 /** The type that handlers get for an input schema. */
 export type Input<Schema extends TSchema> = Static<Schema>;
+
+const form = /^([0-9]{1,20}|[0-9a-fA-F]{64})$/;
+
+/** Names the block as of which a route answers. */
+export const At = InputOf<string>(
+  {
+    parse: (value) =>
+      typeof value === "string" && form.test(value) ? { value: value.toLowerCase() } : { rule: "must be a height, or the id of a block (up to 20 decimal or 64 hexadecimal digits)" },
+    accepts: { type: "string", pattern: form.source },
+  },
+  { description: "Height or id of a block: the reply is the one given when that block was the tip." },
+);
+
+/** The routes that take it. A test holds this to them, and to the README. */
+export const atTakers =
+  "/blocks, /delegates and /votes with all below them; /transactions with its search, {id}, fees and types; /wallets/{id} with its transactions, votes, history and statement; " +
+  "/rounds/{id}/delegates, /blockchain, /node/configuration and /node/fees";
+
+/** For what is not kept for earlier heights: `what` cannot be told. */
+export const notAtHeight = (what: string): PorticoError =>
+  new PorticoError("NOT_AT_HEIGHT", `${what}. These take "at": ${atTakers}. Blocks, transactions and votes are listed by height or timestamp then.`, { validation: { source: "query", keys: ["at"] } });
+
+/** @throws PorticoError NOT_AT_HEIGHT if a route that does not take `at` is asked with it */
+export const refuseAt = (pairs: readonly (readonly [name: string, value: string])[]): void => {
+  if (pairs.some(([name]) => name === "at")) throw notAtHeight('"at" is not taken here');
+};

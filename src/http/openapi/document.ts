@@ -1,16 +1,62 @@
 import { Type } from "@sinclair/typebox";
 import { type ErrorCode, errorTable } from "../../errors.js";
-import { generationOf, isCached, publicPath, replySchema } from "../route-schemas.js";
-import { routeName } from "../route-names.js";
-import { reasonOf } from "../reply/error-reply.js";
-import { type AmountForm, type AmountPrefix, formOf } from "../routing/amounts.js";
 import { hasAmount, type JsonSchema } from "../json-schema.js";
-import { type Examples, replyExample, requestExample, withTexts, withValues } from "./examples.js";
-import { parametersOf } from "./parameters.js";
-import { createSchemaWriter, type DescribedForm, type SchemaWriter } from "./schemas.js";
-import { describeOutgoing } from "./webhooks.js";
-import { type OutgoingRequest, type Route, routesOf, type Scope } from "../route.js";
-import type { Generation } from "../routing/version.js";
+import { reasonOf } from "../reply/error-reply.js";
+import { generationOf, isCached, publicPath, replySchema, routeName } from "../route-properties.js";
+import type { OperationExample, OutgoingRequest, Route, Scope } from "../route.js";
+import { type AmountForm, type AmountPrefix, formOf, type Generation } from "../routing/version.js";
+import { createSchemaWriter, type DescribedForm, headerParameters, parametersOf, type SchemaWriter } from "./schemas.js";
+
+export type Examples = Readonly<Record<string, OperationExample>>;
+
+const exampleOf = (value: unknown): JsonSchema => (value === undefined ? {} : { example: value });
+
+export const requestExample = (example: OperationExample | undefined): JsonSchema => exampleOf(example?.body);
+
+export const replyExample = (example: OperationExample | undefined, form: DescribedForm): JsonSchema =>
+  exampleOf(form === "string" ? (example?.replyInText ?? example?.reply) : example?.reply);
+
+/** The content of a body that a route makes itself, with its examples. */
+export const withTexts = (content: JsonSchema, example: OperationExample | undefined): JsonSchema =>
+  Object.fromEntries(
+    Object.entries(content).map(([type, media]) => {
+      const text = example?.texts?.[type];
+      return [type, { ...(media as JsonSchema), ...(type === "application/json" ? exampleOf(example?.reply) : exampleOf(text)) }];
+    }),
+  );
+
+/** Parameters of a path get the values of the example. */
+export const withValues = (parameters: readonly JsonSchema[], example: OperationExample | undefined): JsonSchema[] =>
+  parameters.map((parameter) => (parameter.in === "path" ? { ...parameter, ...exampleOf(valueOf(parameter, example?.params?.[String(parameter.name)])) } : parameter));
+
+const valueOf = ({ schema }: JsonSchema, text: string | undefined): unknown =>
+  text !== undefined && (schema as JsonSchema).type === "integer" ? Number(text) : text;
+
+/** `transaction.pool.added` → `onTransactionPoolAdded`. A name with a colon is another one for an event whose name has points. */
+const operationOfOutgoing = (name: string): string => {
+  const words = name.split(/[^A-Za-z0-9]/).map((word) => word.charAt(0).toUpperCase() + word.slice(1));
+  return `on${words.join("")}${name.includes(":") ? "Alias" : ""}`;
+};
+
+/** The member `webhooks` of an OpenAPI document: by event or what else it is, the request that a target gets. */
+export const describeOutgoing = (requests: readonly OutgoingRequest[], writer: SchemaWriter): Record<string, JsonSchema> =>
+  Object.fromEntries(
+    requests.map(({ name, summary, description, headers, body, example, answers }) => [
+      name,
+      {
+        post: {
+          tags: ["webhooks"],
+          summary,
+          description,
+          operationId: operationOfOutgoing(name),
+          security: [],
+          parameters: headerParameters(headers, writer),
+          requestBody: { required: true, content: { "application/json": { schema: writer.reply(body, "number"), example } } },
+          responses: Object.fromEntries(Object.entries(answers).map(([status, meaning]) => [status, { description: meaning }])),
+        },
+      },
+    ]),
+  );
 
 export interface OpenApiInfo {
   title: string;
@@ -250,17 +296,3 @@ export const createOpenApiByPrefix = <State extends Scope>(
   const made: Partial<Record<AmountPrefix, OpenApiDocument>> = {};
   return (prefix) => (made[prefix] ??= createOpenApi(routes, { ...options, prefix }, info, outgoing));
 };
-
-/** `GET /openapi.json`: the document of the prefix below which it is asked for. */
-export const openApiRoute = <State extends Scope>(documentOf: (prefix: AmountPrefix) => OpenApiDocument): Route<State> =>
-  routesOf<State>().item({
-    method: "GET",
-    path: "/openapi.json",
-    versions: [1, 2],
-    resource: "node",
-    summary: "Describes this interface.",
-    stateless: true,
-    cache: "tip",
-    reply: Type.Unsafe<OpenApiDocument>({}),
-    answer: ({ prefix }) => documentOf(prefix),
-  });

@@ -3,15 +3,13 @@ import { Type } from "@sinclair/typebox";
 import type { MaybePromise } from "../../../types/chain-adapter.js";
 import { inputError, PorticoError } from "../../errors.js";
 import type { ReadInput } from "../input/input-reader.js";
-import { refuseAt } from "../input/at.js";
-import { pageInput, type PageInput, pageMeta } from "../input/paging.js";
-import { createQueryLayout, type QueryPairs } from "../input/query-string.js";
+import { refuseAt } from "../input/schema.js";
+import { createQueryLayout, pageInput, type PageInput, pageMeta, type QueryPairs } from "../input/query.js";
 import type { PageAnswer, Route, Scope } from "../route.js";
-import { generationOf, isCacheable, isCached, querySchema, replySchema } from "../route-schemas.js";
+import { generationOf, isCacheable, isCached, querySchema, replySchema } from "../route-properties.js";
 import { parameterNames } from "../routing/router.js";
-import { createJsonWriter, createRowsWriter, type LongJson } from "../reply/long-json.js";
-import type { AmountForm, AmountPrefix } from "../routing/amounts.js";
-import type { Generation } from "../routing/version.js";
+import { createJsonWriter, createRowsWriter, type LongJson } from "../reply/json-writer.js";
+import type { AmountForm, AmountPrefix, Generation } from "../routing/version.js";
 
 /** The input of one request, parsed. */
 export interface RouteInput {

@@ -1,28 +1,30 @@
 import type { MaybePromise } from "../../../types/chain-adapter.js";
 import type { Logger } from "../../../types/node-context.js";
 import { loopShare } from "../../async/loop-share.js";
-import { andThen } from "../../async/maybe-promise.js";
+import { andThen, isPromised } from "../../async/maybe-promise.js";
+import { metered } from "../../async/work-meter.js";
 import { messageOf, type PorticoError } from "../../errors.js";
-import { createPrewarm } from "../cache/prewarm.js";
-import { createResponseCache } from "../cache/response-cache.js";
+import { createPrewarm, createResponseCache } from "../response-cache.js";
 import type { EdgeOptions } from "../edge-options.js";
-import { createDefaultHeaders, createVersionHeaders } from "../reply/default-headers.js";
+import { createDefaultHeaders, createVersionHeaders } from "../reply/reply.js";
 import { failureReply, porticoErrorOf } from "../reply/error-reply.js";
 import type { Scope } from "../route.js";
-import type { Locate } from "../routing/resolve.js";
-import { createAnswers, createLookUps } from "./answer.js";
-import { createChecks } from "./check.js";
-import { createClimb, type Stage } from "./climb.js";
+import type { Locate } from "../routing/router.js";
+import { createAnswers, createLookUps, createSend } from "./answer.js";
+import { createChecks, createMatch } from "./match.js";
 import type { Endpoint } from "./endpoint.js";
-import { createInFlight, type InFlight } from "./in-flight.js";
-import { createMatch } from "./match.js";
-import type { ParsedRequest } from "./parsed-request.js";
+import { createInFlight, createStreams, type InFlight, type Streams } from "./streams.js";
+import {
+  guardedObserver,
+  type ParsedRequest,
+  type Replied,
+  repliedOf,
+  RequestContext,
+  type RequestId,
+  type Step,
+  type Transport,
+} from "./request-context.js";
 import { createRateLimit } from "./rate-limit.js";
-import { guardedObserver, type Replied, repliedOf } from "./replied.js";
-import { RequestContext, type Transport } from "./request-context.js";
-import type { RequestId } from "./request-id.js";
-import { createSend } from "./send.js";
-import { createStreams, type Streams } from "./streams.js";
 
 export interface HandlerNeeds<State extends Scope> extends Locate<Endpoint<State>> {
   openState(at?: string, readsNone?: boolean): MaybePromise<State>;
@@ -48,11 +50,36 @@ export interface Handler<State extends Scope> {
   readonly cached: number;
 }
 
+/** A part of the work on an item. It must not throw or reject. */
+export type Stage<Item> = (item: Item) => MaybePromise<void>;
+
 /** Takes requests through the stages: one by one, or many at a time. */
 export type RunStages = <Item>(stages: readonly Stage<Item>[]) => (item: Item) => void;
 
 /** Milliseconds for which a new state may be held back. */
 const longestPrewarm = 25;
+
+/** Takes one step after another, until there is a reply; synchronously as far as nothing has to be awaited. `fail` makes the reply of an error. */
+export const createClimb = <State extends Scope>(fail: (context: RequestContext<State>, error: unknown) => void) => {
+  const go = (context: RequestContext<State>, steps: readonly Step<State>[]): MaybePromise<void> => {
+    for (const [index, step] of steps.entries()) {
+      if (context.reply !== undefined) return;
+      try {
+        const done = step(context);
+        if (isPromised(done)) {
+          return Promise.resolve(done).then(
+            () => climb(context, steps.slice(index + 1)),
+            (error: unknown) => fail(context, error),
+          );
+        }
+      } catch (error) {
+        fail(context, error);
+      }
+    }
+  };
+  const climb = (context: RequestContext<State>, steps: readonly Step<State>[]): MaybePromise<void> => metered(context, () => go(context, steps));
+  return climb;
+};
 
 const detailOf = (error: PorticoError): string =>
   error.cause instanceof Error ? (error.cause.stack ?? error.cause.message) : (error.stack ?? error.message);

@@ -5,7 +5,7 @@ import type { Socket } from "node:net";
 import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
 import type { MaybePromise } from "../../../types/chain-adapter.js";
 import { type Address, addressOf, createNetworks } from "../../net/addresses.js";
-import type { HeaderPairs } from "../reply/default-headers.js";
+import type { HeaderPairs } from "../reply/reply.js";
 
 /** `X-Forwarded-For` members may carry a port: `1.2.3.4:80`, `[::1]:80`. */
 const withoutPort = (text: string): string => /^\[(.+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text;

@@ -7,9 +7,7 @@ import type { MaybePromise } from "../../../types/chain-adapter.js";
 import { andThen } from "../../async/maybe-promise.js";
 import { PorticoError } from "../../errors.js";
 import type { BodyAnswer, FileAnswer, StreamAnswer } from "../route.js";
-import { clientHas } from "./conditional-get.js";
-import type { HeaderPairs } from "./default-headers.js";
-import { emptyReply, immutable, type Reply, type StreamBody, variantsOf } from "./reply.js";
+import { clientHas, emptyReply, type HeaderPairs, immutable, type Reply, type StreamBody, variantsOf } from "./reply.js";
 
 /** Milliseconds for which a client may read nothing while there is something to read. */
 export const defaultPatience = 30_000;

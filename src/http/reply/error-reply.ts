@@ -1,7 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import { type ErrorCode, errorTable, PorticoError, type Validation } from "../../errors.js";
-import { createReply, type Reply } from "./reply.js";
-import type { HeaderPairs } from "./default-headers.js";
+import { createReply, type HeaderPairs, type Reply } from "./reply.js";
 import type { Generation } from "../routing/version.js";
 
 /** Body of an error reply. */

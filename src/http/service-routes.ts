@@ -1,7 +1,35 @@
 import { Type } from "@sinclair/typebox";
 import type { MaybePromise } from "../../types/chain-adapter.js";
 import type { Health } from "../../types/plugin.js";
+import type { OpenApiDocument, OpenApiInfo } from "./openapi/document.js";
 import { type Route, routesOf, type Scope } from "./route.js";
+import type { AmountPrefix } from "./routing/version.js";
+
+const Root = Type.Object(
+  {
+    title: Type.String(),
+    version: Type.String(),
+    openapi: Type.String({ description: "Path of the OpenAPI document." }),
+    docs: Type.String({ description: "Path of the interactive reference." }),
+    health: Type.String({ description: "Path of the health report." }),
+  },
+  { title: "Front" },
+);
+
+/** `GET` of the base path itself: tells whoever opens it in a browser where to look next. */
+export const rootRoute = <State extends Scope>(basePath: string, { title, version }: OpenApiInfo): Route<State> => {
+  const at = (base: string) => ({ title, version, openapi: `${base}/openapi.json`, docs: `${base}/docs`, health: `${base}/health` });
+  return routesOf<State>().item({
+    method: "GET",
+    path: "",
+    versions: [1, 2],
+    resource: "node",
+    summary: "Returns the interface's name and version, and where it is described.",
+    stateless: true,
+    reply: Type.Object({ data: Root }),
+    answer: ({ prefix }) => ({ data: at(basePath + prefix) }),
+  });
+};
 
 const mark = (description: string) => Type.Optional(Type.Object({ height: Type.Integer(), id: Type.String() }, { description }));
 
@@ -37,4 +65,18 @@ export const healthRoute = <State extends Scope>(health: () => MaybePromise<Heal
     status: ({ status }) => (status === "ok" ? 200 : 503),
     reply: HealthReply,
     answer: () => health(),
+  });
+
+/** `GET /openapi.json`: the document of the prefix below which it is asked for. */
+export const openApiRoute = <State extends Scope>(documentOf: (prefix: AmountPrefix) => OpenApiDocument): Route<State> =>
+  routesOf<State>().item({
+    method: "GET",
+    path: "/openapi.json",
+    versions: [1, 2],
+    resource: "node",
+    summary: "Describes this interface.",
+    stateless: true,
+    cache: "tip",
+    reply: Type.Unsafe<OpenApiDocument>({}),
+    answer: ({ prefix }) => documentOf(prefix),
   });
