@@ -2,7 +2,6 @@ import type Koa from "koa";
 import type { Router } from "@koa/router";
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import type { MaybePromise } from "../../types/chain-adapter.js";
-import type { Logger } from "../../types/node-context.js";
 import type { Health } from "../../types/plugin.js";
 import { docsRoutes } from "./docs/docs-route.js";
 import type { EdgeOptions } from "./edge-options.js";
@@ -16,7 +15,7 @@ import { createOpenApiByPrefix, type Examples, type GroupDescriptions, type Open
 import { clientKey } from "./pipeline/rate-limit.js";
 import { createEndpoint, type Endpoint } from "./pipeline/endpoint.js";
 import { createHandler } from "./pipeline/handler.js";
-import { createRequestIds, guardedObserver, type Replied } from "./pipeline/request-context.js";
+import { createRequestIds, guardedObserver, type LadderNeeds } from "./pipeline/request-context.js";
 import type { Streams } from "./pipeline/streams.js";
 import type { OutgoingRequest, Route, Scope } from "./route.js";
 import { healthRoute, openApiRoute, rootRoute } from "./service-routes.js";
@@ -28,28 +27,9 @@ export type { Replied } from "./pipeline/request-context.js";
 export type { Listener } from "./hosts/listener.js";
 
 /** What the edge needs from its caller. */
-export interface EdgeNeeds<State extends Scope> {
+export interface EdgeNeeds<State extends Scope> extends LadderNeeds<State> {
   routes: readonly Route<State>[];
-  /**
-   * Opens the state from which one request is answered. The edge releases it when the reply has been computed. `readsNone`: for a route that is
-   * `stateless`, which has no need to wait for one: it may get one without a tip.
-   */
-  openState(at?: string, readsNone?: boolean): MaybePromise<State>;
-  /**
-   * Id of the tip that `openState` would find now, if that is known without waiting; cached replies are then sent without opening a
-   * state. Returns undefined if it is not known.
-   */
-  tipId?: (() => string | undefined) | undefined;
   health(): MaybePromise<Health>;
-  /** Once this returns true, every new request is refused with 503. */
-  isStopping(): boolean;
-  /** Whether the value of `Authorization` admits a client to the routes that are `authenticated`. Default: nobody is admitted. */
-  authorize?: ((authorization: string | undefined) => MaybePromise<boolean>) | undefined;
-  /** Told of a request that met a damaged record. */
-  damaged?: ((reason: string) => void) | undefined;
-  logger: Logger;
-  /** Is told of every request when it has been answered. */
-  onReply?: ((replied: Replied) => void) | undefined;
   /** When the network's time begins: ISO 8601. */
   epoch: string;
   /** Title, version and description of the OpenAPI document. */
@@ -108,15 +88,11 @@ export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeN
           return { method, path, target: endpoint, reserved: reserved === true, requires: requiredIn(query) };
         }),
     );
-  const locate = createLocate({ ...options, routings: { 1: routingOf(1), 2: routingOf(2) } });
+  const routing = createLocate({ ...options, routings: { 1: routingOf(1), 2: routingOf(2) } });
 
   const requestId = createRequestIds();
   const { batches = batching.isOn } = needs;
-  const handler = createHandler<State>(
-    options,
-    { ...needs, ...locate, requestId, tipId: needs.tipId, authorize: needs.authorize ?? (() => false) },
-    batches ? createBatches : oneByOne,
-  );
+  const handler = createHandler<State>(options, { needs, routing, requestId, inStages: batches ? createBatches : oneByOne });
   const { handle, prewarm, inFlight, streams } = handler;
   const readBody = createBodyReader(options.bodyLimit, createBodyGate({ ...bodyGateLimits, clientOf: clientKey(options.trustedProxies) }));
   const router = createKoaRouter({ basePath, defaultVersion, routes, handle, readBody });

@@ -125,7 +125,7 @@ export const createResponseCache = <Request>(bytes: number): ResponseCache<Reque
 };
 
 /** Admits to a cache what is asked for again, at a cost of four bytes for each text it remembers (TinyLFU's doorkeeper). */
-export interface Doorkeeper {
+interface Doorkeeper {
   /** Whether the text came before, not long ago; remembers it. Approximate: two texts with one hash are taken for the same, very rarely. */
   admits(text: string): boolean;
 }
@@ -153,7 +153,7 @@ export const createDoorkeeper = (places: number): Doorkeeper => {
   };
 };
 
-export interface PrewarmNeeds<Request, State extends Scope> {
+interface PrewarmNeeds<Request, State extends Scope> {
   cache: ResponseCache<Request>;
   ask(request: Request, state: State): MaybePromise<unknown>;
   write(request: Request, answer: unknown, state: State): Reply;

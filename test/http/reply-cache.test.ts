@@ -253,7 +253,7 @@ describe("cached replies", () => {
         const variant = await reply.encoded?.(encoding);
         expect(variant?.bytes.length).to.be.above(0);
         expect(variant?.bytes.buffer.byteLength).to.equal(variant?.bytes.length);
-        expect(reply.ready?.(encoding)).to.equal(variant);
+        expect(reply.encoded?.(encoding)).to.equal(variant);
       }
       const { bytes } = reply.plain;
       expect(bytes.toString("utf8")).to.equal(json);

@@ -10,7 +10,7 @@ import { type FileAnswer, type Route, routesOf, type Scope } from "../route.js";
  * The page of the interactive reference, which is Swagger UI from the package, started by a script of its own: the page's
  * Content-Security-Policy allows none within it. All links are relative, so that it works below any base path.
  */
-export const page = `<!doctype html>
+const page = `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8" />
@@ -31,7 +31,7 @@ export const page = `<!doctype html>
 `;
 
 /** Nothing is validated elsewhere, and tokens are not kept. Swagger UI is dark where the root element says so. */
-export const pageScript = `"use strict";
+const pageScript = `"use strict";
 const { SwaggerUIBundle } = window;
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const dress = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
@@ -51,7 +51,7 @@ SwaggerUIBundle({
 `;
 
 /** A column that says "No links" in each row; and texts, where they stand out too little from what is behind them. */
-export const pageStyle = `body {
+const pageStyle = `body {
   margin: 0;
 }
 noscript p {
@@ -94,7 +94,7 @@ html.dark-mode .swagger-ui table.headers td {
 `;
 
 /** Swagger UI's icons are images in its style sheet. */
-export const pagePolicy = [
+const pagePolicy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",

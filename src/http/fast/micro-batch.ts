@@ -7,7 +7,7 @@ import type { Stage } from "../pipeline/handler.js";
 export const batching = { isOn: true };
 
 /** Takes an item through the stages from `from` on, synchronously as far as nothing has to be awaited. */
-export const runStages = <Item>(stages: readonly Stage<Item>[], item: Item, from = 0): MaybePromise<void> => {
+const runStages = <Item>(stages: readonly Stage<Item>[], item: Item, from = 0): MaybePromise<void> => {
   for (const [index, stage] of stages.entries()) {
     if (index < from) continue;
     const done = stage(item);

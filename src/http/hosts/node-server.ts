@@ -1,17 +1,18 @@
 import { createServer, IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { type ErrorCode, PorticoError } from "../../errors.js";
+import type { ErrorCode } from "../../errors.js";
 import { addressOf, createNetworks } from "../../net/addresses.js";
 import type { EdgeOptions } from "../edge-options.js";
 import { countedBy } from "../pipeline/rate-limit.js";
 import { refusals, type Replied, repliedOfRefused, type RequestId } from "../pipeline/request-context.js";
-import { failureOf, reasonOf } from "../reply/error-reply.js";
+import { reasonOf, refusal } from "../reply/error-reply.js";
 import { underWay } from "./pipelining.js";
 
-export type ConnectionBounds = Pick<EdgeOptions, "maxConnections" | "maxConnectionsPerAddress" | "rateLimit" | "trustedProxies">;
+type ConnectionBounds = Pick<EdgeOptions, "maxConnections" | "maxConnectionsPerAddress" | "rateLimit" | "trustedProxies">;
 
 /** Closes connections beyond the bounds as they come: each holds memory, whatever is sent on it. */
-export const boundConnections = (server: Server, { maxConnections, maxConnectionsPerAddress = 256, rateLimit, trustedProxies }: ConnectionBounds): void => {
+const boundConnections = (server: Server, bounds: ConnectionBounds): void => {
+  const { maxConnections, maxConnectionsPerAddress = 256, rateLimit, trustedProxies } = bounds;
   server.maxConnections = maxConnections;
   const isExempt = createNetworks([...trustedProxies, ...(rateLimit === false ? [] : rateLimit.exempt)]);
   const open = new Map<string, number>();
@@ -50,22 +51,10 @@ const codeOf: Partial<Record<string, ErrorCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: "REQUEST_TIMEOUT",
 };
 
-/** A refusal: its status, headers and body. */
-const refusal = (code: ErrorCode, id: string): { status: number; headers: Record<string, string>; json: string; bytes: number } => {
-  const { status, body } = failureOf(new PorticoError(code), { generation: undefined, failsAs: undefined });
-  const json = JSON.stringify(body);
-  const bytes = Buffer.byteLength(json);
-  const headers = {
-    "Content-Type": "application/json; charset=utf-8",
-    "Content-Length": String(bytes),
-    "X-Request-Id": id,
-    Connection: "close",
-  };
-  return { status, headers, json, bytes };
-};
+const lastReply = { Connection: "close" };
 
 const textOf = ({ status, headers, json }: ReturnType<typeof refusal>): string => {
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  const lines = Object.entries({ ...headers, ...lastReply }).map(([name, value]) => `${name}: ${value}`);
   return [`HTTP/1.1 ${status} ${reasonOf(status)}`, ...lines, "", json].join("\r\n");
 };
 
@@ -115,7 +104,7 @@ const refuse = (error: NodeJS.ErrnoException, socket: Socket, about: Refused): v
   else if (error.code !== "HPE_INVALID_EOF_STATE") refusals.set(earlier.req, told);
 };
 
-export interface ServerNeeds {
+interface ServerNeeds {
   requestId: RequestId;
   bounds: ConnectionBounds;
   /** Is told of each request that is refused before the listener has it. */
@@ -134,7 +123,7 @@ export const createJsonServer = (listener: (request: IncomingMessage, response: 
   server.on("checkExpectation", (request, response) => {
     const id = requestId(request.headers);
     const { status, headers, json, bytes } = refusal("EXPECTATION_FAILED", id);
-    response.writeHead(status, headers).end(json);
+    response.writeHead(status, { ...headers, ...lastReply }).end(json);
     refused?.(repliedOfRefused(request, { id, status, bytes: request.method === "HEAD" ? 0 : bytes }));
   });
   server.on("connect", (request, socket: Socket) => {

@@ -18,7 +18,7 @@ export interface BodyGateLimits {
   grace: number;
 }
 
-export interface BodyGateNeeds extends BodyGateLimits {
+interface BodyGateNeeds extends BodyGateLimits {
   /** The key by which a request's client is counted. */
   clientOf(request: IncomingMessage): string;
 }
@@ -34,7 +34,7 @@ export interface BodyGate {
 
 export const bodyGateLimits: BodyGateLimits = { most: 67_108_864, mostOfClient: 16_777_216, leastRate: 4_096, grace: 5_000 };
 
-export const bodyTooLarge = (limit: number): PorticoError => new PorticoError("BODY_TOO_LARGE", `The request body is too large: this route takes up to ${limit} bytes.`);
+const bodyTooLarge = (limit: number): PorticoError => new PorticoError("BODY_TOO_LARGE", `The request body is too large: this route takes up to ${limit} bytes.`);
 
 /** Bytes that a body says it has; undefined if it does not. */
 const announced = ({ headers }: IncomingMessage): number | undefined => {

@@ -11,7 +11,7 @@ import { exactKeyword, inputKeyword, type InputKind, requiredKeyword, type Surro
  * Derives the validating schema from a route's: ids are dropped (many routes share a schema), objects refuse members that they
  * do not name, and integers are limited to what a double holds exactly.
  */
-export const inputSchema = (schema: unknown): JsonSchema => close(schema, true);
+const inputSchema = (schema: unknown): JsonSchema => close(schema, true);
 
 const mapValues = (record: JsonSchema, change: (value: unknown) => unknown): JsonSchema =>
   Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));
@@ -48,7 +48,7 @@ const close = (schema: unknown, closing: boolean): JsonSchema => {
 };
 
 /** Converts text to the declared type; a value that does not fit is left for the validation to report. */
-export type Coerce = (value: unknown) => unknown;
+type Coerce = (value: unknown) => unknown;
 
 const toInteger: Coerce = (value) => {
   if (typeof value === "bigint" || (typeof value === "string" && /^-?\d{1,300}$/.test(value))) {
@@ -98,7 +98,7 @@ const listCoercion = (schema: JsonSchema): Coerce | undefined => {
 const singles = new WeakSet<object>();
 
 /** Whether a range was made from a single value given in its place. */
-export const isSingle = (value: unknown): boolean => isSchema(value) && singles.has(value);
+const isSingle = (value: unknown): boolean => isSchema(value) && singles.has(value);
 
 const single = (value: unknown): JsonSchema => {
   const range = { from: value, to: value };
@@ -131,7 +131,7 @@ const memberCoercion = (schema: JsonSchema): Coerce | undefined => {
 };
 
 /** The conversion to apply to values before validation; undefined if there is none. Objects are changed in place. */
-export const coercion = (schema: unknown): Coerce | undefined => {
+const coercion = (schema: unknown): Coerce | undefined => {
   if (!isSchema(schema) || inputKeyword in schema) {
     return undefined;
   }

@@ -108,7 +108,7 @@ export const createQueryLayout = (schema: unknown, { leaveOutUnknown = false } =
   };
 };
 
-export const largestLimit = 100;
+const largestLimit = 100;
 /** Keeps the offset of every page within what a double holds exactly. */
 const largestPage = Math.floor(Number.MAX_SAFE_INTEGER / largestLimit);
 
@@ -134,17 +134,12 @@ export const Meta = Type.Object(
   { title: "Meta" },
 );
 
-/** A requested page, given by its number or by the number of rows before it. */
-export type PageInput = PageRequest & ({ by: "page"; page: number } | { by: "offset" });
+/** The rows that are asked for: by a page's number, or by the number of rows before it. */
+export const pageRequest = ({ page, limit, offset }: { page: number | undefined; limit: number; offset: number | undefined }): PageRequest =>
+  page === undefined && offset !== undefined ? { offset, limit } : { offset: ((page ?? 1) - 1) * limit, limit };
 
-export const pageInput = (query: { page?: number; limit: number; offset?: number }): PageInput => {
-  const { limit, offset } = query;
-  if (query.page === undefined && offset !== undefined) {
-    return { by: "offset", offset, limit };
-  }
-  const page = query.page ?? 1;
-  return { by: "page", page, offset: (page - 1) * limit, limit };
-};
+/** The parameter that names a page in its links: the one that the caller has used, or `page`. */
+type PagedBy = "page" | "offset";
 
 /**
  * The page numbers or offsets (as `by` says) that the links lead to. Stepping by `limit` down from an offset that is no multiple of it, the
@@ -186,47 +181,34 @@ const offsetStops = (offset: number, limit: number, total: number): Stops => {
  * Makes links to pages: the caller's parameters in the caller's order, with `by` set to the page, and appended if missing, as `limit` is.
  * An offset beside a page is left out: it was not used.
  */
-const linkMaker = (path: string, pairs: QueryPairs, input: Pick<PageInput, "by" | "limit">): ((stop: number) => string) => {
+const linkMaker = (path: string, pairs: QueryPairs, by: PagedBy, limit: number): ((stop: number) => string) => {
   const named = new Set(pairs.map(([name]) => name));
-  const whole: QueryPairs = pairs.filter(([name]) => name !== "offset" || input.by === "offset");
-  if (!named.has(input.by)) {
-    whole.push([input.by, ""]);
-  }
-  if (!named.has("limit")) {
-    whole.push(["limit", String(input.limit)]);
-  }
-  const place = whole.findIndex(([name]) => name === input.by);
+  const whole: QueryPairs = pairs.filter(([name]) => name !== "offset" || by === "offset");
+  if (!named.has(by)) whole.push([by, ""]);
+  if (!named.has("limit")) whole.push(["limit", String(limit)]);
+  const place = whole.findIndex(([name]) => name === by);
   const written = (pairs: QueryPairs): string[] => pairs.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`);
-  const before = [...written(whole.slice(0, place)), `${input.by}=`].join("&");
+  const before = [...written(whole.slice(0, place)), `${by}=`].join("&");
   const after = ["", ...written(whole.slice(place + 1))].join("&");
   return (stop) => `${path}?${before}${stop}${after}`;
 };
 
 const withLimit = (pairs: QueryPairs, limit: number): QueryPairs => pairs.map(([name, value]) => [name, name === "limit" ? String(limit) : value]);
 
-export interface ListMeta {
-  count: number;
-  pageCount: number;
-  totalCount: number;
-  next: string | null;
-  previous: string | null;
-  self: string;
-  first: string;
-  last: string;
-}
-
 /** `path`: the list's path as links have it. */
 export const pageMeta = (
-  answer: { count: number; total: number },
+  { count, total }: { count: number; total: number },
   path: string,
   pairs: QueryPairs,
-  input: PageInput,
-): ListMeta => {
-  const { count, total } = answer;
-  const pageCount = Math.max(1, Math.ceil(total / input.limit));
-  const stops = input.by === "page" ? pageStops(input.page, pageCount) : offsetStops(input.offset, input.limit, total);
-  const link = linkMaker(path, pairs, input);
-  const linkBack = stops.previousLimit === undefined ? link : linkMaker(path, withLimit(pairs, stops.previousLimit), { by: input.by, limit: stops.previousLimit });
+  { offset, limit }: PageRequest,
+): (typeof Meta)["static"] => {
+  const isGiven = (by: PagedBy): boolean => pairs.some(([name]) => name === by);
+  const by = isGiven("offset") && !isGiven("page") ? "offset" : "page";
+  const pageCount = Math.max(1, Math.ceil(total / limit));
+  const stops = by === "page" ? pageStops(offset / limit + 1, pageCount) : offsetStops(offset, limit, total);
+  const link = linkMaker(path, pairs, by, limit);
+  const { previousLimit } = stops;
+  const linkBack = previousLimit === undefined ? link : linkMaker(path, withLimit(pairs, previousLimit), by, previousLimit);
   return {
     count,
     pageCount,

@@ -11,13 +11,13 @@ export type Examples = Readonly<Record<string, OperationExample>>;
 
 const exampleOf = (value: unknown): JsonSchema => (value === undefined ? {} : { example: value });
 
-export const requestExample = (example: OperationExample | undefined): JsonSchema => exampleOf(example?.body);
+const requestExample = (example: OperationExample | undefined): JsonSchema => exampleOf(example?.body);
 
-export const replyExample = (example: OperationExample | undefined, form: DescribedForm): JsonSchema =>
+const replyExample = (example: OperationExample | undefined, form: DescribedForm): JsonSchema =>
   exampleOf(form === "string" ? (example?.replyInText ?? example?.reply) : example?.reply);
 
 /** The content of a body that a route makes itself, with its examples. */
-export const withTexts = (content: JsonSchema, example: OperationExample | undefined): JsonSchema =>
+const withTexts = (content: JsonSchema, example: OperationExample | undefined): JsonSchema =>
   Object.fromEntries(
     Object.entries(content).map(([type, media]) => {
       const text = example?.texts?.[type];
@@ -26,7 +26,7 @@ export const withTexts = (content: JsonSchema, example: OperationExample | undef
   );
 
 /** Parameters of a path get the values of the example. */
-export const withValues = (parameters: readonly JsonSchema[], example: OperationExample | undefined): JsonSchema[] =>
+const withValues = (parameters: readonly JsonSchema[], example: OperationExample | undefined): JsonSchema[] =>
   parameters.map((parameter) => (parameter.in === "path" ? { ...parameter, ...exampleOf(valueOf(parameter, example?.params?.[String(parameter.name)])) } : parameter));
 
 const valueOf = ({ schema }: JsonSchema, text: string | undefined): unknown =>
@@ -39,7 +39,7 @@ const operationOfOutgoing = (name: string): string => {
 };
 
 /** The member `webhooks` of an OpenAPI document: by event or what else it is, the request that a target gets. */
-export const describeOutgoing = (requests: readonly OutgoingRequest[], writer: SchemaWriter): Record<string, JsonSchema> =>
+const describeOutgoing = (requests: readonly OutgoingRequest[], writer: SchemaWriter): Record<string, JsonSchema> =>
   Object.fromEntries(
     requests.map(({ name, summary, description, headers, body, example, answers }) => [
       name,

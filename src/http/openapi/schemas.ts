@@ -22,7 +22,7 @@ interface Manner {
 }
 
 /** A value that is written as JSON within a text. */
-export const jsonAsText: JsonSchema = { type: "string", contentMediaType: "application/json" };
+const jsonAsText: JsonSchema = { type: "string", contentMediaType: "application/json" };
 
 const amountAsText: JsonSchema = { type: "string", pattern: "^-?\\d+$" };
 

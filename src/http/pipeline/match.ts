@@ -1,26 +1,23 @@
 import type { IncomingMessage } from "node:http";
-import type { MaybePromise } from "../../../types/chain-adapter.js";
 import { andThen } from "../../async/maybe-promise.js";
 import { inputError, PorticoError } from "../../errors.js";
 import { parseQuery } from "../input/query.js";
 import { porticoErrorOf } from "../reply/error-reply.js";
-import { type DefaultHeaders, emptyReply, type HeaderPairs, type VersionHeaders } from "../reply/reply.js";
-import type { ResponseCache } from "../response-cache.js";
+import { emptyReply, type HeaderPairs } from "../reply/reply.js";
 import type { Scope } from "../route.js";
-import { type Locate, targetFor, targetOf, type Whereabouts } from "../routing/router.js";
-import { type AmountForm, formInHeaders, type Generation, versionInHeaders } from "../routing/version.js";
+import { targetFor, targetOf, type Whereabouts } from "../routing/router.js";
+import type { Generation } from "../routing/version.js";
 import type { Endpoint } from "./endpoint.js";
-import type { RateLimit } from "./rate-limit.js";
-import { cacheKeyOf, freezeParsed, isRead, ParsedRequest, type RequestContext, type Step } from "./request-context.js";
-
-export interface MatchNeeds<State extends Scope> extends Locate<Endpoint<State>> {
-  basePath: string;
-  defaultVersion: Generation;
-  amounts: AmountForm;
-  cache: ResponseCache<ParsedRequest<State>>;
-  defaultHeaders: DefaultHeaders;
-  versionHeaders: VersionHeaders;
-}
+import {
+  cacheKeyOf,
+  freezeParsed,
+  isRead,
+  type Ladder,
+  ParsedRequest,
+  type RequestContext,
+  type Step,
+  type Transport,
+} from "./request-context.js";
 
 /** Where a request leads, or why it leads nowhere. */
 type Found<State extends Scope> = Whereabouts<Endpoint<State>> & { problem?: PorticoError };
@@ -41,45 +38,47 @@ interface Versioned {
 }
 
 /** A request that names a version that does not exist, or a path that cannot be decoded, is refused in the default version. */
-const locateIn = <State extends Scope>(needs: MatchNeeds<State>, { transport }: RequestContext<State>): Found<State> => {
-  const { url = "", method = "", headers } = transport.request;
+const locateIn = <State extends Scope>({ routing, options }: Ladder<State>, { transport }: RequestContext<State>): Found<State> => {
   try {
-    return needs.locate(targetOf(url), method, versionInHeaders(headers), formInHeaders(headers));
+    return routing.locate(transport.request);
   } catch (error) {
-    const nowhere = { versioned: false, prefix: "", located: undefined, redirect: undefined } as const;
-    return { ...nowhere, generation: needs.defaultVersion, amounts: needs.amounts, problem: porticoErrorOf(error) };
+    const nowhere = { versioned: false, prefix: "", match: undefined, redirect: undefined } as const;
+    return { ...nowhere, generation: options.defaultVersion, amounts: options.amounts, problem: porticoErrorOf(error) };
   }
 };
 
-const methodsAt = <State extends Scope>(needs: MatchNeeds<State>, { url = "", headers }: IncomingMessage): string[] => needs.methodsAt(targetOf(url), versionInHeaders(headers));
-const allowedAt = <State extends Scope>(needs: MatchNeeds<State>, request: IncomingMessage): HeaderPairs => ["Allow", allowed(methodsAt(needs, request))];
+/** Whether a request leads to a probe, which answers while the node is stopping, and whatever was asked before. */
+const isProbe = <State extends Scope>(ladder: Ladder<State>, context: RequestContext<State>): boolean => {
+  const { match } = locateIn(ladder, context);
+  return match !== undefined && targetFor(match.item, context.transport.request.method ?? "")?.route.isProbe === true;
+};
 
 /** The first step of the ladder: finds the route of a request, or a reply that needs none. */
-export const createMatch = <State extends Scope>(needs: MatchNeeds<State>) => {
-  const { cache, defaultHeaders } = needs;
-  const docs = `${needs.basePath}/docs`;
-  const locate = (context: RequestContext<State>): Found<State> => locateIn(needs, context);
+export const createMatch = <State extends Scope>(ladder: Ladder<State>) => {
+  const { cache, defaultHeaders, options, routing, versionHeaders } = ladder;
+  const docs = `${options.basePath}/docs`;
+  const allowedAt = (request: IncomingMessage): HeaderPairs => ["Allow", allowed(routing.methodsAt(request))];
 
   /** The reply to a request that needs no route. */
-  const replyWithoutRoute = (context: RequestContext<State>, { redirect, located }: Found<State>) => {
-    const { request } = context.transport;
+  const replyWithoutRoute = ({ request }: Transport, { redirect, match: found }: Found<State>) => {
     // Before any redirect: browsers do not follow redirects of a preflight.
     const preflight = request.method === "OPTIONS" ? defaultHeaders.preflight(request.headers) : undefined;
     if (preflight !== undefined) return emptyReply(204, preflight);
     // Upon 301, clients repeat a POST as a GET.
     if (redirect !== undefined) return emptyReply(isRead(request) ? 301 : 308, ["Location", redirect]);
-    return request.method === "OPTIONS" && located !== undefined ? emptyReply(204, allowedAt(needs, request)) : undefined;
+    return request.method === "OPTIONS" && found !== undefined ? emptyReply(204, allowedAt(request)) : undefined;
   };
 
-  const endpointOf = (context: RequestContext<State>, { located, generation }: Found<State>): Endpoint<State> => {
-    if (located === undefined) {
+  const endpointOf = (context: RequestContext<State>, { match: found, generation }: Found<State>): Endpoint<State> => {
+    const { request } = context.transport;
+    if (found === undefined) {
       context.addHeaders(["Link", `<${docs}>; rel="service-doc"`]);
       throw new PorticoError("NOT_FOUND", undefined, generation === 1 ? {} : { members: { docs } });
     }
-    const endpoint = targetFor(located.item, context.transport.request.method ?? "");
+    const endpoint = targetFor(found.item, request.method ?? "");
     if (endpoint === undefined) {
-      context.addHeaders(allowedAt(needs, context.transport.request));
-      throw new PorticoError("METHOD_NOT_ALLOWED", `Method Not Allowed: use ${methodsAt(needs, context.transport.request).join(" or ")} here.`);
+      context.addHeaders(allowedAt(request));
+      throw new PorticoError("METHOD_NOT_ALLOWED", `Method Not Allowed: use ${routing.methodsAt(request).join(" or ")} here.`);
     }
     return endpoint;
   };
@@ -92,45 +91,28 @@ export const createMatch = <State extends Scope>(needs: MatchNeeds<State>) => {
       context.parsed = context.entry?.request;
     }
     if (context.parsed === undefined) {
-      const found: Found<State> = (context.where = locate(context));
+      const found: Found<State> = (context.where = locateIn(ladder, context));
       if (found.problem !== undefined) throw found.problem;
-      context.reply = replyWithoutRoute(context, found);
+      context.reply = replyWithoutRoute(transport, found);
       if (context.reply !== undefined) return;
       context.endpoint = endpointOf(context, found);
-      transport.matched?.(context.endpoint.route, found.located?.params ?? {});
+      transport.matched?.(context.endpoint.route, found.match?.params ?? {});
     } else {
       context.endpoint = context.parsed.endpoint;
       transport.matched?.(context.endpoint.route, context.parsed.asked.params);
     }
   };
 
-  const isProbe = (context: RequestContext<State>): boolean => {
-    const { located } = locate(context);
-    return located !== undefined && targetFor(located.item, context.transport.request.method ?? "")?.route.isProbe === true;
-  };
-
   /** Also for requests that failed before they were matched. */
   const versionOf = (context: RequestContext<State>): Versioned => {
     const failsAs = context.endpoint?.failsAs;
     if (context.parsed !== undefined) return { generation: context.parsed.generation, failsAs, headers: context.parsed.headers };
-    const where = (context.where ??= locate(context));
-    return { generation: where.generation, failsAs, headers: needs.versionHeaders(where) };
+    const where = (context.where ??= locateIn(ladder, context));
+    return { generation: where.generation, failsAs, headers: versionHeaders(where) };
   };
 
-  return { match, versionOf, isProbe };
+  return { match, versionOf };
 };
-
-export interface CheckNeeds<State extends Scope> {
-  rateLimit: RateLimit;
-  cache: ResponseCache<ParsedRequest<State>>;
-  versionHeaders: VersionHeaders;
-  isStopping(): boolean;
-  /** Whether a request leads to a probe, which answers while the node is stopping, and whatever was asked before. */
-  isProbe(context: RequestContext<State>): boolean;
-  methodsAt: Locate<unknown>["methodsAt"];
-  /** Whether the value of `Authorization` admits a client. */
-  authorize(authorization: string | undefined): MaybePromise<boolean>;
-}
 
 /** Whether a header was sent more than once. Of some, such as `Authorization`, Node.js keeps only the first in `headers`. */
 const isDoubled = ({ rawHeaders }: IncomingMessage, name: string): boolean =>
@@ -143,20 +125,24 @@ const isJson = ({ headers }: IncomingMessage): boolean => {
 };
 
 /** The steps that check and parse a request. */
-export const createChecks = <State extends Scope>({ rateLimit, cache, versionHeaders, isStopping, isProbe, methodsAt, authorize }: CheckNeeds<State>) => {
+export const createChecks = <State extends Scope>(ladder: Ladder<State>) => {
+  const { rateLimit, cache, versionHeaders, routing } = ladder;
+  const { isStopping, authorize } = ladder.needs;
+
   /** Whoever asks `/wallets/search?address=…` by GET, where `search` is taken for a wallet, means the search. */
-  const pointToPost = (error: unknown, { url = "", method, headers }: IncomingMessage): unknown => {
-    if (!(error instanceof PorticoError) || error.validation?.source !== "query" || (method !== "GET" && method !== "HEAD")) return error;
-    if (!methodsAt(targetOf(url), versionInHeaders(headers)).includes("POST")) return error;
-    return new PorticoError(error.code, `${error.message}. By POST, this path takes a JSON body instead.`, { validation: error.validation });
+  const pointToPost = (error: unknown, request: IncomingMessage): unknown => {
+    if (!(error instanceof PorticoError) || error.validation?.source !== "query" || !isRead(request)) return error;
+    if (!routing.methodsAt(request).includes("POST")) return error;
+    const { code, message, validation } = error;
+    return new PorticoError(code, `${message}. By POST, this path takes a JSON body instead.`, { validation });
   };
 
   const steps: Record<"limit" | "authorize" | "parse" | "readBody", Step<State>> = {
     limit: (context) => {
-      if (isStopping() && !isProbe(context)) throw new PorticoError("NOT_READY", "The node is stopping.");
+      if (isStopping() && !isProbe(ladder, context)) throw new PorticoError("NOT_READY", "The node is stopping.");
       return andThen(rateLimit.count(context.transport.request), (allowance) => {
         // An orchestrator may come from the address of clients, and would restart a node that refuses it.
-        if (allowance === undefined || (!allowance.granted && isProbe(context))) return;
+        if (allowance === undefined || (!allowance.granted && isProbe(ladder, context))) return;
         context.allowance = allowance;
         context.addHeaders(allowance.headers);
         if (!allowance.granted) throw new PorticoError("RATE_LIMITED");
@@ -166,22 +152,22 @@ export const createChecks = <State extends Scope>({ rateLimit, cache, versionHea
     authorize: ({ endpoint, transport: { request } }) => {
       if (endpoint?.route.authenticated !== true) return;
       if (isDoubled(request, "authorization")) throw inputError("headers", "Authorization", "must be sent only once");
-      return andThen(authorize(request.headers.authorization), (isAdmitted) => {
+      return andThen(authorize?.(request.headers.authorization) ?? false, (isAdmitted) => {
         if (!isAdmitted) throw new PorticoError("UNAUTHORIZED");
       });
     },
 
     parse: (context) => {
       const { endpoint, where, key, transport } = context;
-      if (context.parsed !== undefined || endpoint === undefined || where?.located === undefined) return;
-      const { prefix, amounts, located, generation } = where;
+      if (context.parsed !== undefined || endpoint === undefined || where?.match === undefined) return;
+      const { prefix, amounts, match, generation } = where;
       if (amounts === "unknown") throw inputError("headers", "API-Amounts", "must be one of number, string");
-      const asked = { params: located.params, pairs: parseQuery(targetOf(transport.request.url ?? "").query), prefix, amounts };
+      const asked = { params: match.params, pairs: parseQuery(targetOf(transport.request.url ?? "").query), prefix, amounts };
       let input;
       try {
         input = endpoint.readInput(asked);
       } catch (error) {
-        throw located.item.path.includes("{") ? pointToPost(error, transport.request) : error;
+        throw match.item.path.includes("{") ? pointToPost(error, transport.request) : error;
       }
       const parsed = new ParsedRequest(endpoint, generation, asked, input, versionHeaders(where));
       context.parsed = parsed;

@@ -2,17 +2,19 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:
 import { randomBytes } from "node:crypto";
 import type { MaybePromise } from "../../../types/chain-adapter.js";
 import type { Logger } from "../../../types/node-context.js";
+import type { OpenCount } from "../../async/open-count.js";
 import type { WorkMeter } from "../../async/work-meter.js";
 import { messageOf } from "../../errors.js";
+import type { EdgeOptions } from "../edge-options.js";
 import type { BodyBounds } from "../input/body.js";
-import type { HeaderPairs, Reply } from "../reply/reply.js";
-import type { CacheEntry } from "../response-cache.js";
+import type { DefaultHeaders, HeaderPairs, Reply, VersionHeaders } from "../reply/reply.js";
+import type { CacheEntry, ResponseCache } from "../response-cache.js";
 import type { Route, Scope } from "../route.js";
-import type { Whereabouts } from "../routing/router.js";
+import type { Locate, Whereabouts } from "../routing/router.js";
 import { formInHeaders, type Generation, versionInHeaders } from "../routing/version.js";
 import type { Asked, Endpoint, RouteInput } from "./endpoint.js";
-import type { Allowance } from "./rate-limit.js";
-import type { BodyStream } from "./streams.js";
+import type { Allowance, RateLimit } from "./rate-limit.js";
+import type { BodyStream, Streams } from "./streams.js";
 
 /** A request, and the way its reply goes out: at a listener or in a Koa app (http/hosts). */
 export interface Transport {
@@ -166,7 +168,7 @@ export interface Replied {
 export const clientLeft = 499;
 
 /** What a client got instead, where the server has refused what it was still sending. */
-export type Refusal = Pick<Replied, "id" | "status" | "bytes">;
+type Refusal = Pick<Replied, "id" | "status" | "bytes">;
 
 /** By requests that have been begun. */
 export const refusals = new WeakMap<IncomingMessage, Refusal>();
@@ -194,3 +196,43 @@ export const guardedObserver = (onReply: ((replied: Replied) => void) | undefine
 
 /** A rung of the ladder. It may make the reply, or throw: an error is a reply, too. */
 export type Step<State extends Scope> = (context: RequestContext<State>) => MaybePromise<void>;
+
+/** What the ladder asks of whoever makes the edge. */
+export interface LadderNeeds<State extends Scope> {
+  /**
+   * Opens the state from which one request is answered: at the tip, or at the block of this height or id. The edge releases it when the reply
+   * has been computed. `readsNone`: for a route that is `stateless`: it may get a state without a tip, and has no need to wait for one.
+   */
+  openState(at?: string, readsNone?: boolean): MaybePromise<State>;
+  /**
+   * Id of the tip that `openState` would find now, if that is known without waiting; cached replies are then sent without opening a
+   * state. Returns undefined if it is not known.
+   */
+  tipId?: (() => string | undefined) | undefined;
+  /** Once this returns true, every new request is refused with 503. */
+  isStopping(): boolean;
+  /** Whether the value of `Authorization` admits a client to the routes that are `authenticated`. Default: nobody is admitted. */
+  authorize?: ((authorization: string | undefined) => MaybePromise<boolean>) | undefined;
+  /** Told of a request that met a damaged record. */
+  damaged?: ((reason: string) => void) | undefined;
+  logger: Logger;
+  /** Is told of every request when it has been answered. */
+  onReply?: ((replied: Replied) => void) | undefined;
+}
+
+/** What the steps of the ladder share. */
+export interface Ladder<State extends Scope> {
+  readonly needs: LadderNeeds<State>;
+  readonly options: EdgeOptions;
+  readonly routing: Locate<Endpoint<State>>;
+  readonly cache: ResponseCache<ParsedRequest<State>>;
+  readonly rateLimit: RateLimit;
+  readonly defaultHeaders: DefaultHeaders;
+  readonly versionHeaders: VersionHeaders;
+  readonly inFlight: OpenCount;
+  readonly streams: Streams;
+  /** Bytes from which on replies are available compressed. */
+  readonly threshold: number;
+  /** Lets go of a state. */
+  release(state: State | undefined): void;
+}

@@ -2,16 +2,9 @@ import type { ServerResponse } from "node:http";
 import type { MaybePromise } from "../../../types/chain-adapter.js";
 import type { Logger } from "../../../types/node-context.js";
 import { loopShare } from "../../async/loop-share.js";
-import { createOpenCount, type OpenCount } from "../../async/open-count.js";
 import { messageOf } from "../../errors.js";
 import type { StreamBody } from "../reply/reply.js";
 import type { Chunk } from "../route.js";
-
-/** Counts the requests being answered. */
-export interface InFlight extends OpenCount {
-  /** Leaves when the response has been sent, or its connection closed. To listen to each would cost a third as much again as a ready reply. */
-  leaveOnceClosed(response: ServerResponse): void;
-}
 
 /** Whether the event `close` has been emitted and will not come any more. A response of HTTP/2 has no `closed`. */
 export const isClosed = (response: ServerResponse & { stream?: { destroyed?: boolean } }): boolean =>
@@ -24,7 +17,7 @@ export const onceClosed = (response: ServerResponse, then: () => void): void => 
 };
 
 /** Calls `then` when the client ends its side of the connection, which may stay open all the same. Returns what ends the watch. */
-export const onceEnded = ({ socket }: ServerResponse, then: () => void): (() => void) => {
+const onceEnded = ({ socket }: ServerResponse, then: () => void): (() => void) => {
   if (socket?.readableEnded !== false) return () => undefined;
   socket.once("end", then);
   return () => socket.off("end", then);
@@ -46,11 +39,6 @@ export const watchLeaving = (response: ServerResponse): { signal: AbortSignal; f
   };
 };
 
-export const createInFlight = (): InFlight => {
-  const open = createOpenCount();
-  return Object.assign(open, { leaveOnceClosed: (response: ServerResponse) => onceClosed(response, open.leave) });
-};
-
 /** Milliseconds that a client gets for what an endless stream has left when the node stops. */
 const lastMoments = 1000;
 
@@ -58,7 +46,7 @@ const lastMoments = 1000;
 const largeChunk = 16_384;
 
 /** Where the bytes of a body go. */
-export interface Sink {
+interface Sink {
   /** Whether there is room for more. If not, `resume` is to be called once there is. */
   write(chunk: Chunk): boolean;
   end(): void;

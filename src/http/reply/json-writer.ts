@@ -7,7 +7,7 @@ import { defaultPatience } from "./body-reply.js";
 import { emptyReply, plainHeaders, type Reply, type ReplyFacts } from "./reply.js";
 
 /** Writes a reply of one schema as JSON text. Throws if a required member is missing or an integer is not a whole number. */
-export type Serialize = (value: unknown) => string;
+type Serialize = (value: unknown) => string;
 
 /**
  * Methods that the generated code calls. `asTime` and `asDate` write strings of the formats "time" and "date"; free-form parts are declared
@@ -19,7 +19,7 @@ interface Hooks {
   asDate(value: unknown): string;
 }
 
-export interface SerializerOptions {
+interface SerializerOptions {
   amountsAsText: boolean;
   /** Whether a list that is a free-form part is left out of the text; it is told of them in the order in which they stand there. */
   leavesOut?: (list: readonly unknown[]) => boolean;
@@ -53,11 +53,11 @@ const freeFormWriter =
   };
 
 /** Writes a free-form part, with bigints as integers. */
-export const writeFreeForm = freeFormWriter((value) => stringify(value) ?? "null");
+const writeFreeForm = freeFormWriter((value) => stringify(value) ?? "null");
 const asTexts = freeFormWriter((value) => JSON.stringify(value, (_, part: unknown) => (typeof part === "bigint" ? String(part) : part)));
 
 /** Stands for a list that was left out of a text: no JSON text has such a character. */
-export const leftOut = "\0";
+const leftOut = "\0";
 
 const hooksFor = ({ amountsAsText, leavesOut }: SerializerOptions): Hooks => ({
   asInteger: writeInteger,

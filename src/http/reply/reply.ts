@@ -4,16 +4,14 @@ import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import Negotiator from "negotiator";
 import { LRUCache } from "lru-cache";
+import type { MaybePromise } from "../../../types/chain-adapter.js";
+import type { EdgeOptions } from "../edge-options.js";
 import type { Chunk } from "../route.js";
 import type { ChosenBy } from "../routing/router.js";
 import type { Generation } from "../routing/version.js";
 
 /** Header names and values, alternating. */
 export type HeaderPairs = readonly string[];
-
-export interface CorsOptions {
-  cors: false | { origins: "*" | readonly string[] };
-}
 
 /**
  * For a server of JSON: nothing may execute, frame or sniff a reply. CORS decides who may read it, and whether a whole domain is
@@ -73,7 +71,7 @@ const preflightHeaders = (wanted: string | undefined): HeaderPairs => [
   ...(wanted === undefined ? [] : ["Access-Control-Allow-Headers", wanted]),
 ];
 
-export const createDefaultHeaders = ({ cors }: CorsOptions): DefaultHeaders => {
+export const createDefaultHeaders = ({ cors }: Pick<EdgeOptions, "cors">): DefaultHeaders => {
   const origins = cors === false ? [] : cors.origins;
   const all = origins === "*" ? readableBy("*") : undefined;
   const byOrigin = new Map(origins === "*" ? [] : origins.map((origin) => [origin, readableBy(origin)]));
@@ -91,7 +89,7 @@ export const createDefaultHeaders = ({ cors }: CorsOptions): DefaultHeaders => {
 /** The headers that tell which generation answered, and (`Vary`) on which request headers the reply depends. */
 export type VersionHeaders = (chosen: ChosenBy) => HeaderPairs;
 
-export interface VersionHeadersNeeds {
+interface VersionHeadersNeeds {
   /** Whether replies may be compressed. */
   byEncoding: boolean;
   /** Whether the default headers depend on the request's Origin. */
@@ -143,10 +141,8 @@ export interface Reply {
   readonly hasOwnHeaders?: boolean;
   /** Bytes that it takes in memory. */
   readonly size: number;
-  /** Makes a compressed variant, once per encoding. Absent if the body is too small to be worth it. */
-  encoded?(encoding: Encoding): Promise<Variant>;
-  /** A compressed variant, if it has already been made. */
-  ready?(encoding: Encoding): Variant | undefined;
+  /** The compressed variant, which is made once per encoding. Absent if the body is too small to be worth it. */
+  encoded?(encoding: Encoding): MaybePromise<Variant>;
 }
 
 /** For what will never be another: a year is the most that caches are meant to keep anything (RFC 9111). */
@@ -215,12 +211,11 @@ export const variantsOf = ({ status, bytes, headers, tag }: Content, threshold: 
   if (bytes.length < threshold) {
     return { status, plain, size: bytes.length + overhead };
   }
-  const made = new Map<Encoding, Promise<Variant>>();
-  const ready = new Map<Encoding, Variant>();
+  const made = new Map<Encoding, MaybePromise<Variant>>();
   const encode = async (encoding: Encoding): Promise<Variant> => {
     const encoded = trimmed(await compressors[encoding](bytes));
     const variant = { bytes: encoded, headers: [...headers, "Content-Encoding", encoding, ...tagged(`-${encoding}`)] };
-    ready.set(encoding, variant);
+    made.set(encoding, variant);
     return variant;
   };
   return {
@@ -233,7 +228,6 @@ export const variantsOf = ({ status, bytes, headers, tag }: Content, threshold: 
       made.set(encoding, variant);
       return variant;
     },
-    ready: (encoding) => ready.get(encoding),
   };
 };
 

@@ -1,20 +1,21 @@
 import { Router } from "@koa/router";
+import type { IncomingMessage } from "node:http";
 import { inputError } from "../../errors.js";
 import { withoutTrailing } from "../../text/trim-end.js";
 import {
   type AmountForm,
   type AmountPrefix,
+  formInHeaders,
   formInPath,
   formOf,
   type Generation,
   generationNamed,
-  type NamedForm,
-  type NamedVersion,
+  versionInHeaders,
   versionInPath,
 } from "./version.js";
 
 /** A path of one generation, with the target of each of its methods. */
-export interface PathItem<Target> {
+interface PathItem<Target> {
   /** As in routes: `/wallets/{id}`. */
   path: string;
   /** Target by method. HEAD has no entry of its own: it uses that of GET. */
@@ -31,7 +32,7 @@ export interface Match<Target> {
   params: Record<string, string>;
 }
 
-export interface Routing<Target> {
+interface Routing<Target> {
   /**
    * Finds the most specific matching path that answers the method, or else the most specific matching path. Throws BAD_REQUEST for a
    * parameter that is not percent-encoded UTF-8.
@@ -93,10 +94,12 @@ const shapeOf = (path: string): string => {
 export const targetFor = <Target>({ methods }: PathItem<Target>, method: string): Target | undefined =>
   methods.get(method === "HEAD" ? "GET" : method);
 
-export const answers = <Target>(item: PathItem<Target>, method: string): boolean => targetFor(item, method) !== undefined;
+const answers = <Target>(item: PathItem<Target>, method: string): boolean => targetFor(item, method) !== undefined;
 
 /** Makes the routing of one generation. Throws TypeError if two targets have the same method and path. */
-export const createRouting = <Target>(targets: { method: string; path: string; target: Target; reserved?: boolean; requires?: readonly string[] }[]): Routing<Target> => {
+export const createRouting = <Target>(
+  targets: { method: string; path: string; target: Target; reserved?: boolean; requires?: readonly string[] }[],
+): Routing<Target> => {
   const items = new Map<string, PathItem<Target>>();
   for (const { method, path, target, reserved = false, requires = [] } of targets) {
     const item = items.get(path) ?? { path, methods: new Map<string, Target>(), reserved, requires: [] };
@@ -146,7 +149,7 @@ export const createRouting = <Target>(targets: { method: string; path: string; t
 };
 
 /** A request target, split into its parts. */
-export interface Target {
+interface Target {
   /** As sent, percent-encoded. */
   path: string;
   /** Without its question mark. */
@@ -164,12 +167,7 @@ export const targetOf = (url: string): Target => {
   return cut === -1 ? { path: local, query: "" } : { path: local.slice(0, cut), query: local.slice(cut + 1) };
 };
 
-/** A path that is answered. */
-export interface Located<Entry> extends Match<Entry> {
-  generation: Generation;
-}
-
-export interface LocateNeeds<Entry> {
+interface LocateNeeds<Entry> {
   basePath: string;
   defaultVersion: Generation;
   /** The form of amounts for requests that name none. */
@@ -186,36 +184,36 @@ export interface ChosenBy {
   prefix: AmountPrefix;
 }
 
-/** Where a request leads: to a path of a generation (`located`), to its path without the trailing slash (`redirect`), or nowhere. */
+/** Where a request leads: to a path of a generation (`match`), to its path without the trailing slash (`redirect`), or nowhere. */
 export interface Whereabouts<Entry> extends ChosenBy {
   /** "unknown" if a header of the second generation names a form that does not exist. */
   amounts: AmountForm | "unknown";
-  located: Located<Entry> | undefined;
+  match: Match<Entry> | undefined;
   redirect: string | undefined;
 }
 
-const doesAnswer = <Entry>(match: Match<Entry> | undefined, method: string): boolean => match !== undefined && answers(match.item, method);
+const doesAnswer = <Entry>(match: Match<Entry> | undefined, method: string): boolean =>
+  match !== undefined && answers(match.item, method);
 
 const isLiteral = <Entry>(match: Match<Entry> | undefined): boolean => match?.item.path.includes("{") === false;
-
-// Members are listed one by one, which is faster than spreading: this runs for every request.
-const locatedIn = <Entry>(generation: Generation, match: Match<Entry> | undefined): Located<Entry> | undefined =>
-  match && { item: match.item, params: match.params, generation };
 
 /**
  * Finds the route of a request that names no generation: in the default one, or in the other if only that has the path, or answers
  * the method there. A literal path of the other wins over a parameter of the default one: in `/delegates/get`, `get` is not a delegate.
  * Not so `/delegates/search` without what the first generation searches for: whoever asks that means the search of the second, which says how.
  */
-const choose = <Entry>(needs: LocateNeeds<Entry>, path: string, query: string, method: string): Located<Entry> | undefined => {
+const choose = <Entry>(needs: LocateNeeds<Entry>, { path, query, method }: { path: string; query: string; method: string }) => {
   const usual = needs.defaultVersion;
   const other: Generation = usual === 1 ? 2 : 1;
   const match = needs.routings[usual].find(path, method);
   const otherMatch = needs.routings[other].find(path, method);
-  const isIncomplete = (): boolean => isLiteral(needs.routings[usual].find(path, "POST")) && otherMatch?.item.requires.some((name) => !new URLSearchParams(query).has(name)) === true;
+  const lacksOne = (names: readonly string[]): boolean => names.some((name) => !new URLSearchParams(query).has(name));
+  const isIncomplete = (): boolean =>
+    isLiteral(needs.routings[usual].find(path, "POST")) && otherMatch !== undefined && lacksOne(otherMatch.item.requires);
   const spelledOut = isLiteral(otherMatch) && !isLiteral(match) && !isIncomplete();
-  const preferOther = doesAnswer(otherMatch, method) && (spelledOut || !doesAnswer(match, method));
-  return otherMatch !== undefined && (match === undefined || preferOther) ? locatedIn(other, otherMatch) : locatedIn(usual, match);
+  const prefersOther = doesAnswer(otherMatch, method) && (spelledOut || !doesAnswer(match, method));
+  const isOther = otherMatch !== undefined && (match === undefined || prefersOther);
+  return isOther ? { generation: other, match: otherMatch } : { generation: usual, match };
 };
 
 const withoutTrailingSlash = ({ path, query }: Target): string => {
@@ -224,21 +222,20 @@ const withoutTrailingSlash = ({ path, query }: Target): string => {
 };
 
 /** Finds a route that both generations share: it answers the same for any named version, even one that does not exist. */
-const ofBoth = <Entry>({ routings, defaultVersion }: LocateNeeds<Entry>, path: string, method: string): Located<Entry> | undefined => {
+const ofBoth = <Entry>({ routings }: LocateNeeds<Entry>, path: string, method: string): Match<Entry> | undefined => {
   const [first, second] = [routings[1].find(path, method), routings[2].find(path, method)];
   const entry = first && targetFor(first.item, method);
-  return entry !== undefined && second !== undefined && targetFor(second.item, method) === entry ? locatedIn(defaultVersion, first) : undefined;
+  return entry !== undefined && second !== undefined && targetFor(second.item, method) === entry ? first : undefined;
 };
 
-/**
- * Finds the routes of requests below the base path. `named` is the version in the headers, `namedForm` the form of amounts in them;
- * those in the path win over them.
- */
+type RequestHead = Pick<IncomingMessage, "url" | "method" | "headers">;
+
+/** Finds the routes of requests below the base path. Version and form of amounts in the path win over those in the headers. */
 export interface Locate<Entry> {
   /** Throws UNSUPPORTED_VERSION, and BAD_REQUEST for a path parameter that is not percent-encoded UTF-8. */
-  locate(target: Target, method: string, named: NamedVersion, namedForm?: NamedForm): Whereabouts<Entry>;
-  /** Every method that the target's path answers, in the named generation, or in both if none is named. Throws UNSUPPORTED_VERSION. */
-  methodsAt(target: Target, named: NamedVersion): string[];
+  locate(request: RequestHead): Whereabouts<Entry>;
+  /** Every method that the path answers, in the named generation, or in both if none is named. Throws UNSUPPORTED_VERSION. */
+  methodsAt(request: RequestHead): string[];
 }
 
 export const createLocate = <Entry>(needs: LocateNeeds<Entry>): Locate<Entry> => {
@@ -252,31 +249,29 @@ export const createLocate = <Entry>(needs: LocateNeeds<Entry>): Locate<Entry> =>
   };
 
   return {
-    locate: (target, method, named, namedForm) => {
+    locate: ({ url = "", method = "", headers }) => {
+      const target = targetOf(url);
       const { below, prefix, version, path } = cutUp(target);
       const versioned = version !== 0;
-      const found = (generation: Generation, located: Located<Entry> | undefined, redirect?: string): Whereabouts<Entry> => {
+      const found = (generation: Generation, match: Match<Entry> | undefined, redirect?: string): Whereabouts<Entry> => {
         // Headers choose nothing in the first generation.
-        const amounts = formOf(prefix) ?? (generation === 1 ? undefined : namedForm) ?? needs.amounts;
-        return { generation, versioned, prefix, amounts, located, redirect };
+        const amounts = formOf(prefix) ?? (generation === 1 ? undefined : formInHeaders(headers)) ?? needs.amounts;
+        return { generation, versioned, prefix, amounts, match, redirect };
       };
+      const named = versioned ? version : versionInHeaders(headers);
       if (named === -1 && !versioned) {
-        const located = ofBoth(needs, path, method);
-        if (located !== undefined) return found(defaultVersion, located);
+        const match = ofBoth(needs, path, method);
+        if (match !== undefined) return found(defaultVersion, match);
       }
-      const asked = generationNamed(versioned ? version : named);
-      if (below.endsWith("/")) {
-        return found(asked ?? defaultVersion, undefined, withoutTrailingSlash(target));
-      }
-      if (asked === undefined) {
-        const located = choose(needs, path, target.query, method);
-        return found(located?.generation ?? defaultVersion, located);
-      }
-      return found(asked, locatedIn(asked, routings[asked].find(path, method)));
+      const asked = generationNamed(named);
+      if (below.endsWith("/")) return found(asked ?? defaultVersion, undefined, withoutTrailingSlash(target));
+      if (asked !== undefined) return found(asked, routings[asked].find(path, method));
+      const { generation, match } = choose(needs, { path, query: target.query, method });
+      return found(match === undefined ? defaultVersion : generation, match);
     },
-    methodsAt: (target, named) => {
-      const { version, path } = cutUp(target);
-      const asked = generationNamed(version === 0 ? named : version);
+    methodsAt: ({ url = "", headers }) => {
+      const { version, path } = cutUp(targetOf(url));
+      const asked = generationNamed(version === 0 ? versionInHeaders(headers) : version);
       const generations: readonly Generation[] = asked === undefined ? [defaultVersion, defaultVersion === 1 ? 2 : 1] : [asked];
       return [...new Set(generations.flatMap((generation) => routings[generation].methodsAt(path)))];
     },
