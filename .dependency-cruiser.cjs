@@ -34,7 +34,7 @@ module.exports = {
     never("generations-are-apart-too", "^src/api/v2", "^src/api/v1"),
     never("http-knows-no-resource", "^src/http", "^src/(api|store|webhooks|chain|conformance|plugin)"),
     // The rooms of http: input, routing, reply ← the response cache ← pipeline ← fast ← hosts; openapi describes, and knows none of them.
-    never("http-input-routing-reply", "^src/http/(input|routing|reply)/", "^src/http/(response-cache|pipeline|fast|hosts|openapi|edge)"),
+    never("http-input-routing-reply", "^src/http/(input|routing|reply)/", "^src/http/(response-cache|pipeline|fast|hosts|openapi|edge\\.)"),
     never("http-cache", "^src/http/response-cache\\.ts", "^src/http/(pipeline|fast|hosts|openapi|edge\\.)"),
     never("http-pipeline", "^src/http/pipeline/", "^src/http/(fast|hosts|openapi|edge\\.)"),
     never("http-fast", "^src/http/fast/", "^src/http/(hosts|openapi|edge\\.)"),
@@ -50,7 +50,11 @@ module.exports = {
     never("replica-is-handed-what-it-needs", "^src/replica/", "^src/(store|api|http|live|webhooks|conformance|plugin|restore)"),
     never("nats-is-an-entry-point-of-its-own", "^src/nats/", "^src/(?!nats/|errors\\.ts|replica/|webhooks/send/)"),
     never("only-nats-knows-nats", "^src/(?!nats/|commonjs/nats)", "^src/nats/|node_modules/@nats-io/"),
-    never("operate-is-handed-what-it-needs", "^src/operate", "^src/(store|api|webhooks|conformance|plugin)|^src/http/(?!route\\.ts|service-routes\\.ts|pipeline/request-context\\.ts)"),
+    never(
+      "operate-is-handed-what-it-needs",
+      "^src/operate",
+      "^src/(store|api|webhooks|conformance|plugin)|^src/http/(?!route\\.ts|service-routes\\.ts|pipeline/request-context\\.ts)",
+    ),
     never("console-is-a-page-and-its-routes", "^src/console/[^/]+\\.ts$", "^src/(?!console/|errors\\.ts|http/route\\.ts)"),
     never("text-knows-nothing", "^src/text/", "^(src/(?!text/)|types/)"),
     never("conformance-needs-no-runner", "^src/conformance", "^src/(store|http|api|webhooks|plugin)|node_modules/(mocha|chai)"),

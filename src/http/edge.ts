@@ -11,7 +11,13 @@ import { createListener, type Listener } from "./hosts/listener.js";
 import { createJsonServer } from "./hosts/node-server.js";
 import { bodyGateLimits, createBodyGate, createBodyReader } from "./input/body.js";
 import { createInputReaders } from "./input/input-reader.js";
-import { createOpenApiByPrefix, type Examples, type GroupDescriptions, type OpenApiDocument, type OpenApiInfo } from "./openapi/document.js";
+import {
+  createOpenApiByPrefix,
+  type Examples,
+  type GroupDescriptions,
+  type OpenApiDocument,
+  type OpenApiInfo,
+} from "./openapi/document.js";
 import { clientKey } from "./pipeline/rate-limit.js";
 import { createEndpoint, type Endpoint } from "./pipeline/endpoint.js";
 import { createHandler } from "./pipeline/handler.js";
@@ -52,7 +58,10 @@ export interface Edge<State extends Scope> {
   callback(): Listener;
   /** Adds the interface to a Koa app. */
   mount(app: Koa): void;
-  /** A server for this interface alone, not yet listening. It answers whatever arrives in JSON, malformed requests included; `outside` answers what lies outside the base path. */
+  /**
+   * A server for this interface alone, not yet listening. It answers whatever arrives in JSON, malformed requests included; `outside`
+   * answers what lies outside the base path.
+   */
   createServer(outside?: RequestListener): Server;
   /** Computes repeated replies from a state that is about to become current, and releases that state. */
   prewarm(state: State): Promise<void>;
@@ -67,15 +76,22 @@ export interface Edge<State extends Scope> {
 }
 
 /** The parameters that a query must have: those without a default. */
-const requiredIn = (query: Route["query"]): string[] => (query?.required ?? []).filter((name) => query?.properties[name]?.default === undefined);
+const requiredIn = (query: Route["query"]): string[] =>
+  (query?.required ?? []).filter((name) => query?.properties[name]?.default === undefined);
 
 /** Makes the HTTP edge for a table of routes. Throws TypeError for inconsistent routes or options. */
 export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeNeeds<State>): Edge<State> => {
   const options: EdgeOptions = { ...given, basePath: normalizedBasePath(given.basePath) };
   const { basePath, defaultVersion } = options;
-  const ownRoutes = [rootRoute<State>(basePath, needs.info), healthRoute<State>(needs.health), openApiRoute<State>((prefix) => documents(prefix)), ...docsRoutes<State>()];
-  const routes: Route<State>[] = [...needs.routes, ...ownRoutes];
-  const documents = createOpenApiByPrefix(routes, { ...options, groups: needs.groups, examples: needs.examples }, needs.info, needs.outgoing);
+  const routes: Route<State>[] = [
+    ...needs.routes,
+    rootRoute<State>(basePath, needs.info),
+    healthRoute<State>(needs.health),
+    openApiRoute<State>((prefix) => documents(prefix)),
+    ...docsRoutes<State>(),
+  ];
+  const { groups, examples, info, outgoing } = needs;
+  const documents = createOpenApiByPrefix(routes, { ...options, groups, examples }, info, outgoing);
 
   const endpointNeeds = { basePath, inputReader: createInputReaders({ epoch: needs.epoch }) };
   const endpoints = routes.map((route) => createEndpoint(route, endpointNeeds));
@@ -91,8 +107,9 @@ export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeN
   const routing = createLocate({ ...options, routings: { 1: routingOf(1), 2: routingOf(2) } });
 
   const requestId = createRequestIds();
+  const observe = guardedObserver(needs.onReply, needs.logger);
   const { batches = batching.isOn } = needs;
-  const handler = createHandler<State>(options, { needs, routing, requestId, inStages: batches ? createBatches : oneByOne });
+  const handler = createHandler<State>(options, { needs, routing, requestId, observe, inStages: batches ? createBatches : oneByOne });
   const { handle, prewarm, inFlight, streams } = handler;
   const readBody = createBodyReader(options.bodyLimit, createBodyGate({ ...bodyGateLimits, clientOf: clientKey(options.trustedProxies) }));
   const router = createKoaRouter({ basePath, defaultVersion, routes, handle, readBody });
@@ -110,7 +127,8 @@ export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeN
     createServer: (outside) => {
       const listener = callback();
       const next = (request: IncomingMessage, response: ServerResponse) => outside && (() => outside(request, response));
-      return createJsonServer((request, response) => listener(request, response, next(request, response)), { requestId, bounds: options, refused: guardedObserver(needs.onReply, needs.logger) });
+      const answer: RequestListener = (request, response) => listener(request, response, next(request, response));
+      return createJsonServer(answer, { requestId, bounds: options, refused: observe });
     },
     get cached() {
       return handler.cached;

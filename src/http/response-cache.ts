@@ -52,10 +52,13 @@ const parsedSize = 1500;
 /** Number of recent keys among which repeats are recognized: somewhat more than the replies in a cache of the default size. */
 const rememberedKeys = 65_536;
 
+const sharedKey = (key: string, tip: string): string => `${tip} ${key}`;
+
 /** `bytes`: the most that it may hold. With 0, nothing is kept. */
 export const createResponseCache = <Request>(bytes: number): ResponseCache<Request> => {
   // A single large entry may not displace all others. (For lru-cache, 0 would mean no limit.)
-  const entries = bytes === 0 ? undefined : new LRUCache<string, CacheEntry<Request>>({ maxSize: bytes, maxEntrySize: Math.ceil(bytes / 2) });
+  const sizes = { maxSize: bytes, maxEntrySize: Math.ceil(bytes / 2) };
+  const entries = bytes === 0 ? undefined : new LRUCache<string, CacheEntry<Request>>(sizes);
   const doorkeeper = createDoorkeeper(rememberedKeys);
   const sharing = new Map<string, Promise<Reply>>();
   /** The tip last asked about. */
@@ -74,8 +77,6 @@ export const createResponseCache = <Request>(bytes: number): ResponseCache<Reque
     next = undefined;
     current = tip;
   };
-
-  const sharedKey = (key: string, tip: string): string => `${tip} ${key}`;
 
   const askedAt = function* (tip: string): Iterable<CacheEntry<Request>> {
     // A copy: entries are moved while they are prepared.

@@ -10,7 +10,11 @@ const singular = (plural: string): string => (plural.endsWith("ies") ? `${plural
 const isParameter = (segment: string | undefined): boolean => segment?.startsWith("{") === true;
 
 /** `dry-run` → `DryRun`. */
-const capitalized = (segment: string): string => segment.split(/[^A-Za-z0-9]/).map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
+export const capitalized = (segment: string): string =>
+  segment
+    .split(/[^A-Za-z0-9]/)
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join("");
 
 /** The things that a path names: `/wallets/{id}/votes` → `WalletVotes`. Of the first generation's `blocks/getFee`, `BlocksFee`. */
 const thingsOf = (segments: readonly string[]): string =>
@@ -58,7 +62,8 @@ export const replySchema = <State extends Scope>(route: Route<State>): TSchema =
 export const generationOf = (versions: readonly Generation[]): Generation => (versions.includes(2) ? 2 : 1);
 
 /** Whether replies may be cached at all: only those to a GET that anyone may send. */
-export const isCacheable = <State extends Scope>({ method, authenticated }: Route<State>): boolean => method === "GET" && authenticated !== true;
+export const isCacheable = <State extends Scope>({ method, authenticated }: Route<State>): boolean =>
+  method === "GET" && authenticated !== true;
 
 /** Whether replies are cached until the tip moves. Those that are carry an ETag. */
 export const isCached = <State extends Scope>(route: Route<State>): boolean =>

@@ -41,13 +41,21 @@ export const healthMembers = {
   final: mark("The newest block that is taken to be final."),
   oldest: mark("The oldest block whose state can be asked for here (`at`)."),
   behind: Type.Optional(Type.Integer({ description: "Of a replica: blocks to its node's tip." })),
-  lag: Type.Optional(Type.Integer({ description: "Of a replica: milliseconds since it was last known to have all blocks of its node; 0 while it has them." })),
+  lag: Type.Optional(
+    Type.Integer({
+      description: "Of a replica: milliseconds since it was last known to have all blocks of its node; 0 while it has them.",
+    }),
+  ),
 };
 
 const HealthReply = Type.Object(
   {
     ...healthMembers,
-    problem: Type.Optional(Type.String({ description: "Why the chain cannot be followed at present, or how far a rebuild of the store is; absent if nothing is wrong." })),
+    problem: Type.Optional(
+      Type.String({
+        description: "Why the chain cannot be followed at present, or how far a rebuild of the store is; absent if nothing is wrong.",
+      }),
+    ),
   },
   { title: "Health" },
 );

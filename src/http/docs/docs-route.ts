@@ -109,7 +109,8 @@ const pagePolicy = [
 /** The build copies Swagger UI's files beside this one (.ci/build.mjs), so that hosts install nothing for it. */
 const copied = new URL("swagger-ui/", import.meta.url);
 
-const swaggerFolder = (): URL => (existsSync(copied) ? copied : pathToFileURL(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json")));
+const swaggerFolder = (): URL =>
+  existsSync(copied) ? copied : pathToFileURL(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json"));
 
 const types = { css: "text/css; charset=utf-8", js: "text/javascript; charset=utf-8" } as const;
 
@@ -149,7 +150,13 @@ export const docsRoutes = <State extends Scope>(): Route<State>[] => {
   };
   const files = createFiles();
   return [
-    body({ ...common, path: "/docs", summary: "Shows this reference as a page in which requests can be tried.", content: { "text/html": Type.String() }, answer: () => answer }),
+    body({
+      ...common,
+      path: "/docs",
+      summary: "Shows this reference as a page in which requests can be tried.",
+      content: { "text/html": Type.String() },
+      answer: () => answer,
+    }),
     body({
       ...common,
       path: "/docs/{file}",

@@ -26,8 +26,9 @@ const targetsOf = ({ url = "", originalUrl }: IncomingMessage & { originalUrl?: 
   [url, ...(typeof originalUrl === "string" ? [originalUrl] : [])].map(localTarget);
 
 /**
- * Has the connection write what it was given at once. Node.js does so in its next tick, where it would be in nobody's share of the event loop. Up to version 24
- * it is the connection that holds it back. In 26 it is the response: if the connection alone is told to go on, the response's "drain" may never come (as in nodejs/node#60432).
+ * Has the connection write what it was given at once. Node.js does so in its next tick, where it would be in nobody's share of the event
+ * loop. Up to version 24 it is the connection that holds it back. In 26 it is the response: if the connection alone is told to go on, the
+ * response's "drain" may never come (as in nodejs/node#60432).
  */
 const handOver = (response: ServerResponse): void => {
   if (response.writableCorked > 0) response.uncork();

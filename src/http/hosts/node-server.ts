@@ -1,4 +1,4 @@
-import { createServer, IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { ErrorCode } from "../../errors.js";
 import { addressOf, createNetworks } from "../../net/addresses.js";
@@ -61,7 +61,9 @@ const textOf = ({ status, headers, json }: ReturnType<typeof refusal>): string =
 /** Responses after which a request is going to be refused: what else is wrong with the connection meanwhile says nothing new. */
 const refusedAfter = new WeakSet<ServerResponse>();
 
-/** Whether a connection is still sending the body of a request that has its reply. Node.js has no public name for the request that it reads. */
+/**
+ * Whether a connection is still sending the body of a request that has its reply. Node.js has no public name for the request that it reads.
+ */
 const isAnswered = (socket: Socket, earlier: ServerResponse | undefined): boolean => {
   const { parser } = socket as { parser?: { incoming?: IncomingMessage | null } | null };
   return parser?.incoming?.complete === false && (earlier === undefined || earlier.writableEnded);
@@ -112,11 +114,12 @@ interface ServerNeeds {
 }
 
 /** Makes a server for a listener, not yet listening. */
-export const createJsonServer = (listener: (request: IncomingMessage, response: ServerResponse) => void, { requestId, bounds, refused }: ServerNeeds): Server => {
+export const createJsonServer = (listener: RequestListener, { requestId, bounds, refused }: ServerNeeds): Server => {
   const server = createServer({ keepAliveTimeout, requestTimeout, requireHostHeader: false }, listener);
   boundConnections(server, bounds);
   server.setTimeout(idleTimeout);
-  // A client that sends no more still waits for replies: Node.js would drop those that are not ready by then. It has no public name for this.
+  // A client that sends no more still waits for replies: Node.js would drop those that are not ready by then. It has no public name for
+  // this.
   (server as { httpAllowHalfOpen?: boolean }).httpAllowHalfOpen = true;
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => refuse(error, socket, { requestId, refused }));
   // `Expect` names anything but `100-continue`.

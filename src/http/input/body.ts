@@ -4,7 +4,7 @@ import bodyParser from "koa-bodyparser";
 import type { Context } from "koa";
 import { loopShare } from "../../async/loop-share.js";
 import { currentMeter, metered } from "../../async/work-meter.js";
-import { PorticoError } from "../../errors.js";
+import { PorticoError, type Validation } from "../../errors.js";
 import { NumberError, parseBounded } from "./exact-json.js";
 
 /** How much may be waiting of bodies that have not arrived whole, and how slowly they may come. */
@@ -24,7 +24,7 @@ interface BodyGateNeeds extends BodyGateLimits {
 }
 
 /** Lets bodies in: what a flood of unfinished bodies can hold of the memory is bounded, and so is for how long. */
-export interface BodyGate {
+interface BodyGate {
   /**
    * Reads a body of at most `limit` bytes by `read`, once there is room for it.
    * @throws PorticoError BODY_TOO_LARGE, BODIES_FULL, BODY_TOO_SLOW
@@ -34,7 +34,8 @@ export interface BodyGate {
 
 export const bodyGateLimits: BodyGateLimits = { most: 67_108_864, mostOfClient: 16_777_216, leastRate: 4_096, grace: 5_000 };
 
-const bodyTooLarge = (limit: number): PorticoError => new PorticoError("BODY_TOO_LARGE", `The request body is too large: this route takes up to ${limit} bytes.`);
+const bodyTooLarge = (limit: number): PorticoError =>
+  new PorticoError("BODY_TOO_LARGE", `The request body is too large: this route takes up to ${limit} bytes.`);
 
 /** Bytes that a body says it has; undefined if it does not. */
 const announced = ({ headers }: IncomingMessage): number | undefined => {
@@ -126,7 +127,8 @@ const exactly = (raw: string, limit: number, before: unknown): unknown => {
     return parseBounded(raw, limit, before);
   } catch (cause) {
     if (!(cause instanceof NumberError)) throw refusalOf(cause, limit);
-    throw new PorticoError("BAD_REQUEST", `The request body has a number that is ${cause.message}.`, { cause, validation: { source: "payload", keys: ["value"] } });
+    const validation: Validation = { source: "payload", keys: ["value"] };
+    throw new PorticoError("BAD_REQUEST", `The request body has a number that is ${cause.message}.`, { cause, validation });
   }
 };
 
@@ -157,7 +159,9 @@ const unlessBrokenOff = <T>(request: IncomingMessage, limit: number, reading: Pr
     void reading.then(resolve, reject).finally(forget);
   });
 
-/** Bodies of any type are read as text, and parsed here: koa-bodyparser would parse them as they come, all in one turn of the event loop. */
+/**
+ * Bodies of any type are read as text, and parsed here: koa-bodyparser would parse them as they come, all in one turn of the event loop.
+ */
 const readerOf = (limit: number) => {
   const read = bodyParser({
     enableTypes: ["text"],

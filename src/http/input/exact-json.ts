@@ -71,7 +71,10 @@ interface JsonSurvey {
   longNumbers: number;
 }
 
-/** Takes time in proportion to the text, whatever that is. By a loop: an expression would make an object for each bracket of a megabyte of them. */
+/**
+ * Takes time in proportion to the text, whatever that is. By a loop: an expression would make an object for each bracket of a megabyte of
+ * them.
+ */
 export const surveyJson = (text: string): JsonSurvey => {
   const survey: JsonSurvey = { depth: 0, parts: 0, longNumbers: 0 };
   let depth = 0;
@@ -172,8 +175,8 @@ const namesPrototype = (value: unknown): boolean =>
   typeof value === "object" && value !== null && (Object.hasOwn(value, "__proto__") || Object.values(value).some(namesPrototype));
 
 /**
- * What a body has is looked at before it is parsed: that takes time, for which others wait. `limit`: bytes that it may have. `before`: how the host
- * has parsed it, if it has. @throws PorticoError, NumberError, SyntaxError
+ * What a body has is looked at before it is parsed: that takes time, for which others wait. `limit`: bytes that it may have. `before`: how
+ * the host has parsed it, if it has. @throws PorticoError, NumberError, SyntaxError
  */
 export const parseBounded = (raw: string, limit: number, before?: unknown): unknown => {
   const { depth, parts, longNumbers } = surveyJson(raw);
@@ -181,7 +184,8 @@ export const parseBounded = (raw: string, limit: number, before?: unknown): unkn
     throw new PorticoError("MALFORMED_JSON", `The request body is nested deeper than ${deepestNesting} levels.`);
   }
   if (parts > mostParts(limit)) {
-    throw new PorticoError("BAD_REQUEST", `The request body has more than ${mostParts(limit)} objects, lists and members.`, { validation: { source: "payload", keys: ["value"] } });
+    const message = `The request body has more than ${mostParts(limit)} objects, lists and members.`;
+    throw new PorticoError("BAD_REQUEST", message, { validation: { source: "payload", keys: ["value"] } });
   }
   if (longNumbers > mostExact(limit)) throw new NumberError(`one of more than ${mostExact(limit)} with so many digits or an exponent`);
   const value = longNumbers > 0 ? parseExactJson(raw) : (before ?? (JSON.parse(raw) as unknown));

@@ -202,11 +202,13 @@ const keyOf = (instancePath: string, input: unknown): string => {
   return (isSingle(range) ? parts.slice(0, -1) : parts).join(".");
 };
 
-const valueAt = (instancePath: string, input: unknown): unknown => (instancePath === "" ? input : partsOf(instancePath).reduce(memberOf, input));
+const valueAt = (instancePath: string, input: unknown): unknown =>
+  instancePath === "" ? input : partsOf(instancePath).reduce(memberOf, input);
 
 const listed = (values: unknown[]): string => values.map((value) => JSON.stringify(value)).join(", ");
 
-const requirementOf = (schema: unknown): string => (isSchema(schema) && typeof schema[requiredKeyword] === "string" ? schema[requiredKeyword] : "");
+const requirementOf = (schema: unknown): string =>
+  isSchema(schema) && typeof schema[requiredKeyword] === "string" ? schema[requiredKeyword] : "";
 
 const membersOf = (schema: unknown): string[] => (isSchema(schema) && isSchema(schema.properties) ? Object.keys(schema.properties) : []);
 
@@ -215,13 +217,16 @@ const refusalOf = (error: DefinedError, input: unknown): { key: string; rule: st
   const within = error.instancePath === "" ? "" : `${keyOf(error.instancePath, input)}.`;
   const key = error.instancePath === "" ? "value" : keyOf(error.instancePath, input);
   if (error.keyword === "additionalProperties") {
-    return { key: `${within}${error.params.additionalProperty}`, rule: `is not allowed${amongKnown(error.params.additionalProperty, membersOf(error.parentSchema))}` };
+    const name = error.params.additionalProperty;
+    return { key: within + name, rule: `is not allowed${amongKnown(name, membersOf(error.parentSchema))}` };
   }
   if (error.keyword === "required") {
     return { key: `${within}${error.params.missingProperty}`, rule: `is required${requirementOf(error.parentSchema)}` };
   }
   if (error.keyword === "enum") {
-    return { key, rule: `must be one of ${listed(error.params.allowedValues)}${didYouMean(valueAt(error.instancePath, input), error.params.allowedValues.map(String))}` };
+    const { allowedValues } = error.params;
+    const hint = didYouMean(valueAt(error.instancePath, input), allowedValues.map(String));
+    return { key, rule: `must be one of ${listed(allowedValues)}${hint}` };
   }
   if (error.keyword === "type" && isSchema(error.parentSchema) && error.parentSchema[textKeyword] === "json") {
     return { key, rule: "must be a list, as JSON" };
@@ -236,7 +241,10 @@ const refusalOf = (error: DefinedError, input: unknown): { key: string; rule: st
 const decisive = (errors: ErrorObject[]): DefinedError =>
   (errors.find((error) => error.keyword === "anyOf") ?? errors[0]) as DefinedError;
 
-/** Makes the function that makes input readers; one Ajv instance per edge. A reader is compiled when it is first needed: all would take a third of a second. */
+/**
+ * Makes the function that makes input readers; one Ajv instance per edge. A reader is compiled when it is first needed: all would take a
+ * third of a second.
+ */
 export const createInputReaders = (surroundings: Surroundings) => {
   const ajv = createCompiler(surroundings);
   const compile = (schema: unknown) => {

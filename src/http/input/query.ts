@@ -135,7 +135,7 @@ export const Meta = Type.Object(
 );
 
 /** The rows that are asked for: by a page's number, or by the number of rows before it. */
-export const pageRequest = ({ page, limit, offset }: { page: number | undefined; limit: number; offset: number | undefined }): PageRequest =>
+export const pageRequest = (page: number | undefined, limit: number, offset: number | undefined): PageRequest =>
   page === undefined && offset !== undefined ? { offset, limit } : { offset: ((page ?? 1) - 1) * limit, limit };
 
 /** The parameter that names a page in its links: the one that the caller has used, or `page`. */
@@ -193,7 +193,8 @@ const linkMaker = (path: string, pairs: QueryPairs, by: PagedBy, limit: number):
   return (stop) => `${path}?${before}${stop}${after}`;
 };
 
-const withLimit = (pairs: QueryPairs, limit: number): QueryPairs => pairs.map(([name, value]) => [name, name === "limit" ? String(limit) : value]);
+const withLimit = (pairs: QueryPairs, limit: number): QueryPairs =>
+  pairs.map(([name, value]) => [name, name === "limit" ? String(limit) : value]);
 
 /** `path`: the list's path as links have it. */
 export const pageMeta = (

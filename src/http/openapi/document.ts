@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { type ErrorCode, errorTable } from "../../errors.js";
 import { hasAmount, type JsonSchema } from "../json-schema.js";
 import { reasonOf } from "../reply/error-reply.js";
-import { generationOf, isCached, publicPath, replySchema, routeName } from "../route-properties.js";
+import { capitalized, generationOf, isCached, publicPath, replySchema, routeName } from "../route-properties.js";
 import type { OperationExample, OutgoingRequest, Route, Scope } from "../route.js";
 import { type AmountForm, type AmountPrefix, formOf, type Generation } from "../routing/version.js";
 import { createSchemaWriter, type DescribedForm, headerParameters, parametersOf, type SchemaWriter } from "./schemas.js";
@@ -27,15 +27,17 @@ const withTexts = (content: JsonSchema, example: OperationExample | undefined): 
 
 /** Parameters of a path get the values of the example. */
 const withValues = (parameters: readonly JsonSchema[], example: OperationExample | undefined): JsonSchema[] =>
-  parameters.map((parameter) => (parameter.in === "path" ? { ...parameter, ...exampleOf(valueOf(parameter, example?.params?.[String(parameter.name)])) } : parameter));
+  parameters.map((parameter) => {
+    const text = example?.params?.[String(parameter.name)];
+    return parameter.in === "path" ? { ...parameter, ...exampleOf(valueOf(parameter, text)) } : parameter;
+  });
 
 const valueOf = ({ schema }: JsonSchema, text: string | undefined): unknown =>
   text !== undefined && (schema as JsonSchema).type === "integer" ? Number(text) : text;
 
 /** `transaction.pool.added` → `onTransactionPoolAdded`. A name with a colon is another one for an event whose name has points. */
 const operationOfOutgoing = (name: string): string => {
-  const words = name.split(/[^A-Za-z0-9]/).map((word) => word.charAt(0).toUpperCase() + word.slice(1));
-  return `on${words.join("")}${name.includes(":") ? "Alias" : ""}`;
+  return `on${capitalized(name)}${name.includes(":") ? "Alias" : ""}`;
 };
 
 /** The member `webhooks` of an OpenAPI document: by event or what else it is, the request that a target gets. */
@@ -104,10 +106,18 @@ const Failure = Type.Object(
     statusCode: Type.Integer(),
     error: Type.String(),
     message: Type.String(),
-    code: Type.Optional(Type.Unsafe<ErrorCode>({ type: "string", enum: exposedCodes, description: "Names the error, for programs. Only in the second generation." })),
+    code: Type.Optional(
+      Type.Unsafe<ErrorCode>({
+        type: "string",
+        enum: exposedCodes,
+        description: "Names the error, for programs. Only in the second generation.",
+      }),
+    ),
     docs: Type.Optional(Type.String({ description: "For an unknown path: where the docs are." })),
     validation: Type.Optional(Type.Object({ source: Type.String(), keys: Type.Array(Type.String()) })),
-    oldest: Type.Optional(Type.Object(blockName, { description: "For what is kept no longer: the first block of which there is something." })),
+    oldest: Type.Optional(
+      Type.Object(blockName, { description: "For what is kept no longer: the first block of which there is something." }),
+    ),
     tip: Type.Optional(Type.Object(blockName, { description: "For a cursor that is not known: the newest block." })),
   },
   { title: "Failure" },
@@ -122,7 +132,10 @@ const FirstGenerationFailure = Type.Object(
 const replyHeaders = {
   "API-Version": { description: "Generation that answered.", schema: { type: "integer", enum: [1, 2] } },
   "X-Request-Id": { description: "Identifies the request in the log.", schema: { type: "string" } },
-  "X-Block-Height": { description: "Height of the state that the reply was computed from; left out where there was none.", schema: { type: "integer" } },
+  "X-Block-Height": {
+    description: "Height of the state that the reply was computed from; left out where there was none.",
+    schema: { type: "integer" },
+  },
   ETag: { description: "Strong validator of the body's bytes.", schema: { type: "string" } },
   "WWW-Authenticate": { description: "How to authenticate: by a token.", schema: { type: "string" } },
   "Retry-After": { description: "Seconds to wait before the next try.", schema: { type: "integer" } },
@@ -139,12 +152,12 @@ const refusedEarly = [400, 408, 417, 431];
 /** Error statuses that a route may answer with. In the first generation, few errors keep a status of their own. */
 const failuresOf = <State extends Scope>(route: Route<State>, generation: Generation): number[] => {
   const kept = (route.errors ?? []).filter((status) => status >= 500);
-  const told = generation === 1 ? kept : [...(route.params === undefined ? [] : [404]), ...(route.errors ?? []), ...(route.atHeight === true ? [404, 410, 501] : [])];
+  const own = [...(route.params === undefined ? [] : [404]), ...(route.errors ?? []), ...(route.atHeight === true ? [404, 410, 501] : [])];
   const body = generation === 1 || route.body === undefined ? [] : [413, 415];
   const entry = route.authenticated === true ? [401] : [];
   // Every route answers 503 while the node is stopping; that of a route with statuses of its own is in its `default`.
   const always = [429, 500, ...(route.kind === "item" && typeof route.status === "function" ? [] : [503])];
-  return [...new Set([...refusedEarly, ...told, ...entry, ...body, ...always])].sort((a, b) => a - b);
+  return [...new Set([...refusedEarly, ...(generation === 1 ? kept : own), ...entry, ...body, ...always])].sort((a, b) => a - b);
 };
 
 /** How a route's replies write amounts: below a prefix as that says, otherwise as each request does. */
@@ -180,7 +193,8 @@ const responsesOf = <State extends Scope>(route: Route<State>, writer: SchemaWri
 const amountsHeader = <State extends Scope>(route: Route<State>, options: OpenApiOptions): JsonSchema[] => {
   if (formOfReplies(route, options) !== "either" || !hasAmount(replySchema(route))) return [];
   const description =
-    "How the reply writes amounts. Below `/numbers` and `/strings` the path says so, and the documents that are served there describe one form only.";
+    "How the reply writes amounts. Below `/numbers` and `/strings` the path says so, " +
+    "and the documents that are served there describe one form only.";
   const schema = { type: "string", enum: ["number", "string"], default: options.amounts };
   return [{ name: "API-Amounts", in: "header", required: false, description, schema }];
 };
@@ -197,16 +211,21 @@ const tagsOf = <State extends Scope>(routes: readonly Route<State>[], groups: Gr
     return { name, description: generationOf(versions) === 1 ? `${about} As clients of the ${firstGeneration} call them.` : about };
   });
 
+const pageHint = "Answers with one page; `meta` has the total and links to the other pages, which all cost the same.";
+const cacheHint =
+  "The reply holds until the next block: its `ETag` changes with its bytes, and `X-Block-Height` is the height it was computed at.";
+const amountHint =
+  "Amounts are whole numbers of 1e-8 of the token. Some exceed 2^53, beyond which a JSON number loses digits in many languages: " +
+  "clients that are generated do well to ask for text, by `API-Amounts: string` or below `/strings`.";
+
 /** What a client has to know of a route besides its summary. */
 const descriptionOf = <State extends Scope>(route: Route<State>): string =>
   [
     route.summary,
-    ...(route.kind === "list" ? ["Answers with one page; `meta` has the total and links to the other pages, which all cost the same."] : []),
+    ...(route.kind === "list" ? [pageHint] : []),
     ...(route.authenticated === true ? ["Needs the token in `Authorization`."] : []),
-    ...(isCached(route) && route.stateless !== true ? ["The reply holds until the next block: its `ETag` changes with its bytes, and `X-Block-Height` is the height it was computed at."] : []),
-    ...(hasAmount(replySchema(route)) && generationOf(route.versions) === 2
-      ? ["Amounts are whole numbers of 1e-8 of the token. Some exceed 2^53, beyond which a JSON number loses digits in many languages: clients that are generated do well to ask for text, by `API-Amounts: string` or below `/strings`."]
-      : []),
+    ...(isCached(route) && route.stateless !== true ? [cacheHint] : []),
+    ...(hasAmount(replySchema(route)) && generationOf(route.versions) === 2 ? [amountHint] : []),
     ...(generationOf(route.versions) === 1 ? ["Errors of the client are answered with 200 and `success: false`."] : []),
   ].join(" ");
 

@@ -132,7 +132,8 @@ const boundOf = (name: string, part: unknown, range: unknown): unknown => {
 };
 
 /** In a query, what may be JSON within a text is nothing else. */
-const asText = (part: unknown): unknown => (isSchema(part) && part[textKeyword] === "json" ? { ...jsonAsText, description: part.description } : part);
+const asText = (part: unknown): unknown =>
+  isSchema(part) && part[textKeyword] === "json" ? { ...jsonAsText, description: part.description } : part;
 
 /** The parameters of a query as clients write them: members of nested objects have dotted names. */
 const flattened = (schema: JsonSchema, within: string): Parameter[] => {
@@ -147,8 +148,10 @@ const flattened = (schema: JsonSchema, within: string): Parameter[] => {
     if (!isSchema(part) || part.type !== "object" || inputKeyword in part) {
       return [own];
     }
-    const single = part[exactKeyword] === true && isSchema(part.properties) ? [{ ...own, schema: { ...(part.properties.from as JsonSchema), ...(part.description === undefined ? {} : { description: part.description }) } }] : [];
-    return [...single, ...flattened(part, `${own.name}.`)];
+    const members = flattened(part, `${own.name}.`);
+    if (part[exactKeyword] !== true || !isSchema(part.properties)) return members;
+    const meaning = part.description === undefined ? {} : { description: part.description };
+    return [{ ...own, schema: { ...(part.properties.from as JsonSchema), ...meaning } }, ...members];
   });
 };
 

@@ -39,7 +39,8 @@ const createWriter =
       cacheControl: cacheControlOf(endpoint.route, state.isFinal === true),
       lasting: isKept && endpoint.cached,
     };
-    // What is spread comes last: the other way round, V8 keeps a hidden class of each until a full collection (`npm run test:long -- garbage`).
+    // What is spread comes last: the other way round, V8 keeps a hidden class of each until a full collection
+    // (`npm run test:long -- garbage`).
     return typeof json === "string" ? createReply({ json, ...facts }, threshold) : longReply(facts, json);
   };
 
@@ -192,7 +193,9 @@ const lastReply: HeaderPairs = ["Connection", "close"];
 const variantOf = (reply: Reply, encoding: Encoding | undefined): MaybePromise<Variant> =>
   encoding === undefined || reply.encoded === undefined ? reply.plain : reply.encoded(encoding);
 
-/** Whether a reply reaches nobody: the client has left, or was refused what it was still sending, after which nothing is written any more. */
+/**
+ * Whether a reply reaches nobody: the client has left, or was refused what it was still sending, after which nothing is written any more.
+ */
 const isLost = (response: ServerResponse): boolean => isClosed(response) || response.socket?.writableEnded === true;
 
 /** Hands status, headers and body to the transport. */
@@ -248,7 +251,9 @@ export const createSend = <State extends Scope>(ladder: Ladder<State>, needs: Se
   const encodingOf = createNegotiation();
   const dispatch = createDispatch(ladder, needs);
 
-  /** Of a large reply, some may still have to be sent, at the pace of its client; in a Koa app, all of it, when other middleware is done. */
+  /**
+   * Of a large reply, some may still have to be sent, at the pace of its client; in a Koa app, all of it, when other middleware is done.
+   */
   const finish = (context: RequestContext<State>): void => {
     const { response } = context.transport;
     if (!context.isStreamed) answered?.(context);

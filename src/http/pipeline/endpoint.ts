@@ -8,7 +8,7 @@ import { createQueryLayout, pageMeta, pageRequest, type QueryPairs } from "../in
 import type { PageAnswer, PageRequest, Route, Scope } from "../route.js";
 import { generationOf, isCacheable, isCached, querySchema, replySchema } from "../route-properties.js";
 import { parameterNames } from "../routing/router.js";
-import { createJsonWriter, createRowsWriter, type LongJson } from "../reply/json-writer.js";
+import { createJsonWriter, createRowsWriter, type LongJson, type WriteJson } from "../reply/json-writer.js";
 import type { AmountForm, AmountPrefix, Generation } from "../routing/version.js";
 
 /** The input of one request, parsed. */
@@ -93,7 +93,7 @@ const readerOfBody = <State extends Scope>(route: Route<State>, needs: EndpointN
 
 const splitPaging = (given: unknown): { page: PageRequest; query: unknown } => {
   const { page, limit, offset, ...query } = given as { page?: number; limit: number; offset?: number };
-  return { page: pageRequest({ page, limit, offset }), query };
+  return { page: pageRequest(page, limit, offset), query };
 };
 
 const noHeaders: IncomingHttpHeaders = Object.freeze({});
@@ -127,8 +127,6 @@ const createLinkPath = (basePath: string, path: string): ((asked: Asked) => stri
   return ({ params, prefix }) =>
     parts.reduce((written, [name, text]) => written + encodeURIComponent(params[name] ?? "") + text, `${basePath}${prefix}/v2${begin}`);
 };
-
-type WriteJson = ReturnType<typeof createJsonWriter>;
 
 /** The writer of a route's JSON for each form of amounts, made when it is first needed. The first generation has but one form. */
 const jsonWritersOf = <State extends Scope>(route: Route<State>): ((amounts: AmountForm) => WriteJson) => {

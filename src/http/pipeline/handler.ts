@@ -15,10 +15,10 @@ import type { Endpoint } from "./endpoint.js";
 import { createChecks, createMatch } from "./match.js";
 import { createRateLimit } from "./rate-limit.js";
 import {
-  guardedObserver,
   type Ladder,
   type LadderNeeds,
   type ParsedRequest,
+  type Replied,
   repliedOf,
   RequestContext,
   type RequestId,
@@ -31,6 +31,8 @@ interface HandlerNeeds<State extends Scope> {
   needs: LadderNeeds<State>;
   routing: Locate<Endpoint<State>>;
   requestId: RequestId;
+  /** Is told of every request when it has been answered. It must not throw. */
+  observe: ((replied: Replied) => void) | undefined;
   inStages: RunStages;
 }
 
@@ -97,7 +99,11 @@ const createFail =
   };
 
 /** What the steps share. */
-const createLadder = <State extends Scope>(options: EdgeOptions, needs: LadderNeeds<State>, routing: Locate<Endpoint<State>>): Ladder<State> => {
+const createLadder = <State extends Scope>(
+  options: EdgeOptions,
+  needs: LadderNeeds<State>,
+  routing: Locate<Endpoint<State>>,
+): Ladder<State> => {
   const defaultHeaders = createDefaultHeaders(options);
   return {
     needs,
@@ -130,7 +136,7 @@ const createLadder = <State extends Scope>(options: EdgeOptions, needs: LadderNe
  */
 export const createHandler = <State extends Scope>(
   options: EdgeOptions,
-  { needs, routing, requestId, inStages }: HandlerNeeds<State>,
+  { needs, routing, requestId, observe, inStages }: HandlerNeeds<State>,
 ): Handler<State> => {
   type Context = RequestContext<State>;
   const ladder = createLadder(options, needs, routing);
@@ -147,7 +153,6 @@ export const createHandler = <State extends Scope>(
     context.state = undefined;
     release(state);
   };
-  const observe = guardedObserver(needs.onReply, needs.logger);
   const send = createSend(ladder, {
     answered: observe && ((context) => observe(repliedOf(context))),
     headersOf: (context) => versionOf(context).headers,

@@ -177,15 +177,25 @@ export const repliedOf = <State extends Scope>(context: RequestContext<State>): 
   const { transport, id, endpoint, status, bytes, since, waited, isStreamed, worked, isHit } = context;
   const ms = performance.now() - since;
   const route = endpoint?.route;
-  const replied = { request: transport.request, id, route, status, bytes, ms, waited, isStreamed, work: worked, isHit: endpoint?.cached === true ? isHit : undefined };
+  const hit = endpoint?.cached === true ? isHit : undefined;
+  const replied = { request: transport.request, id, route, status, bytes, ms, waited, isStreamed, work: worked, isHit: hit };
   return status === clientLeft ? { ...replied, ...refusals.get(transport.request) } : replied;
 };
 
 /** A request that was refused before it was one, and so has no route and took no time that could be told. */
-export const repliedOfRefused = (request: IncomingMessage, refusal: Refusal): Replied => ({ request, ...refusal, route: undefined, ms: 0, waited: 0, isStreamed: false, work: 0, isHit: undefined });
+export const repliedOfRefused = (request: IncomingMessage, refusal: Refusal): Replied => ({
+  request,
+  ...refusal,
+  route: undefined,
+  ms: 0,
+  waited: 0,
+  isStreamed: false,
+  work: 0,
+  isHit: undefined,
+});
 
 /** What observes requests must not keep one from ending. */
-export const guardedObserver = (onReply: ((replied: Replied) => void) | undefined, logger: Logger): ((replied: Replied) => void) | undefined =>
+export const guardedObserver = (onReply: LadderNeeds<Scope>["onReply"], logger: Logger): typeof onReply =>
   onReply && ((replied) => {
     try {
       onReply(replied);
@@ -200,8 +210,9 @@ export type Step<State extends Scope> = (context: RequestContext<State>) => Mayb
 /** What the ladder asks of whoever makes the edge. */
 export interface LadderNeeds<State extends Scope> {
   /**
-   * Opens the state from which one request is answered: at the tip, or at the block of this height or id. The edge releases it when the reply
-   * has been computed. `readsNone`: for a route that is `stateless`: it may get a state without a tip, and has no need to wait for one.
+   * Opens the state from which one request is answered: at the tip, or at the block of this height or id. The edge releases it when the
+   * reply has been computed. `readsNone`: for a route that is `stateless`: it may get a state without a tip, and has no need to wait for
+   * one.
    */
   openState(at?: string, readsNone?: boolean): MaybePromise<State>;
   /**

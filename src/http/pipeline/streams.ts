@@ -99,7 +99,10 @@ export class BodyStream {
     this.pumping ??= this.pump(this.sink).finally(() => (this.pumping = undefined));
   }
 
-  /** Ends it at once, with what has been produced so far, and then its connection: a client that comes again on that would be refused by a node that stops. */
+  /**
+   * Ends it at once, with what has been produced so far, and then its connection: a client that comes again on that would be refused by a
+   * node that stops.
+   */
   end(): void {
     if (this.over) return;
     this.finish();
@@ -177,7 +180,10 @@ export class BodyStream {
   }
 }
 
-/** Servers here also wait for clients that have ended their side. Such a client is not known to listen to what has no end. Returns what ends the watch. */
+/**
+ * Servers here also wait for clients that have ended their side. Such a client is not known to listen to what has no end. Returns what ends
+ * the watch.
+ */
 const cutAtEnd = (response: ServerResponse): (() => void) => onceEnded(response, () => void response.destroy());
 
 /** The streams that are being sent. */

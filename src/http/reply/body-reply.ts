@@ -82,7 +82,10 @@ interface Piece {
   end: number;
 }
 
-/** The one piece that a client asks for; undefined for the whole, which also answers whoever asks for several; "none" if it lies beyond the end. */
+/**
+ * The one piece that a client asks for; undefined for the whole, which also answers whoever asks for several; "none" if it lies beyond the
+ * end.
+ */
 const pieceOf = (headers: IncomingHttpHeaders, { size, tag }: Known): Piece | "none" | undefined => {
   const { range, "if-range": unless } = headers;
   if (range === undefined || (unless !== undefined && unless !== `"${tag}"`)) return undefined;
@@ -118,7 +121,8 @@ const fileReply = (answer: FileAnswer, { asked, threshold, addHeaders }: BodyRep
   if (ready !== undefined) return ready;
   return andThen(known(answer), (file): Reply => {
     const cacheControl = answer.immutable === true ? immutable : "no-cache";
-    const headers = withOwn(["Content-Type", answer.contentType, "Cache-Control", cacheControl, "Accept-Ranges", "bytes"], answer.headers ?? []);
+    const usual = ["Content-Type", answer.contentType, "Cache-Control", cacheControl, "Accept-Ranges", "bytes"];
+    const headers = withOwn(usual, answer.headers ?? []);
     const piece = pieceOf(asked, file);
     if (piece === "none") {
       addHeaders(["Content-Range", `bytes */${file.size}`]);

@@ -140,9 +140,9 @@ export const createSerializer = (schema: unknown, options: SerializerOptions): S
 };
 
 /**
- * A reply may hold long lists: a webhook may list a hundred thousand addresses, and a page has up to a hundred webhooks. As one text that is
- * 400 MB, and holds up the process for a second. Where there is much in long lists, they are written while the reply is sent. So are rows that
- * may be large, such as events.
+ * A reply may hold long lists: a webhook may list a hundred thousand addresses, and a page has up to a hundred webhooks. As one text that
+ * is 400 MB, and holds up the process for a second. Where there is much in long lists, they are written while the reply is sent. So are
+ * rows that may be large, such as events.
  */
 
 /** JSON that is not written yet. */
@@ -150,6 +150,9 @@ export interface LongJson {
   /** Its text, in order. */
   pieces(): Generator<string, void>;
 }
+
+/** Writes a reply, or begins to. */
+export type WriteJson = (value: unknown) => string | LongJson;
 
 /** Characters from which on a list is long. All that a page of webhooks has besides such lists is some 10 MB at the worst. */
 const longList = 1_024;
@@ -194,7 +197,8 @@ function* piecesOf(text: string, lists: readonly List[]): Generator<string, void
 }
 
 /** Compiles the writer of a reply schema. A reply that is `sentOnce` may be written while it is sent. */
-export const createJsonWriter = (schema: unknown, { amountsAsText, sentOnce }: { amountsAsText: boolean; sentOnce: boolean }): ((value: unknown) => string | LongJson) => {
+export const createJsonWriter = (schema: unknown, options: { amountsAsText: boolean; sentOnce: boolean }): WriteJson => {
+  const { amountsAsText, sentOnce } = options;
   if (!sentOnce) return createSerializer(schema, { amountsAsText });
   let lists: List[] = [];
   let length = 0;
@@ -238,12 +242,16 @@ function* after(begun: readonly string[], rest: Generator<string, void>): Genera
   yield* rest;
 }
 
-/** Compiles the writer of a reply whose rows, the list `data`, may be large: they are written one by one, and once there is much, while the reply is sent. */
-export const createRowsWriter = (schema: { properties: { data: { items: unknown } } }, options: { amountsAsText: boolean }): ((value: unknown) => string | LongJson) => {
+/**
+ * Compiles the writer of a reply whose rows, the list `data`, may be large: they are written one by one, and once there is much, while the
+ * reply is sent.
+ */
+export const createRowsWriter = (schema: { properties: { data: { items: unknown } } }, options: { amountsAsText: boolean }): WriteJson => {
   const { properties } = schema;
   const writeRow = createSerializer(properties.data.items, options);
   const noRows: List = [];
-  const writeRest = createSerializer({ ...schema, properties: { ...properties, data: {} } }, { ...options, leavesOut: (list) => list === noRows });
+  const withoutRows = { ...schema, properties: { ...properties, data: {} } };
+  const writeRest = createSerializer(withoutRows, { ...options, leavesOut: (list) => list === noRows });
   return (value) => {
     const { data, ...rest } = value as { data: List };
     // What is spread comes last: the other way round, V8 makes a hidden class of each object, which stays until a full collection.

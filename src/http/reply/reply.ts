@@ -204,7 +204,10 @@ interface Content {
   tag: string | undefined;
 }
 
-/** Makes a reply of bytes. If there are at least `threshold`, they are available compressed; each encoding is computed once, and has an ETag of its own. */
+/**
+ * Makes a reply of bytes. If there are at least `threshold`, they are available compressed; each encoding is computed once, and has an ETag
+ * of its own.
+ */
 export const variantsOf = ({ status, bytes, headers, tag }: Content, threshold: number): Reply => {
   const tagged = (suffix: string): string[] => (tag === undefined ? [] : ["ETag", `"${tag}${suffix}"`]);
   const plain: Variant = { bytes, headers: [...headers, ...tagged("")] };

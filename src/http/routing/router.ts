@@ -200,7 +200,8 @@ const isLiteral = <Entry>(match: Match<Entry> | undefined): boolean => match?.it
 /**
  * Finds the route of a request that names no generation: in the default one, or in the other if only that has the path, or answers
  * the method there. A literal path of the other wins over a parameter of the default one: in `/delegates/get`, `get` is not a delegate.
- * Not so `/delegates/search` without what the first generation searches for: whoever asks that means the search of the second, which says how.
+ * Not so `/delegates/search` without what the first generation searches for: whoever asks that means the search of the second, which says
+ * how.
  */
 const choose = <Entry>(needs: LocateNeeds<Entry>, { path, query, method }: { path: string; query: string; method: string }) => {
   const usual = needs.defaultVersion;

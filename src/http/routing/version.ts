@@ -5,7 +5,7 @@ import { isDigits } from "../../text/digits.js";
 export type Generation = 1 | 2;
 
 /** The version that a request names: 0 for none, -1 for a whole number that is not a generation. */
-export type NamedVersion = Generation | 0 | -1;
+type NamedVersion = Generation | 0 | -1;
 
 const named = (version: number): NamedVersion => (version === 1 || version === 2 ? version : -1);
 
@@ -55,7 +55,7 @@ export const versionInPath = (path: string): { version: NamedVersion; path: stri
 export type AmountForm = "number" | "string";
 
 /** The form that a request's headers name: undefined for none, "unknown" for a value that is none. */
-export type NamedForm = AmountForm | "unknown" | undefined;
+type NamedForm = AmountForm | "unknown" | undefined;
 
 /** What a path below the base path may begin with, to choose the form of its reply and of all that the reply's links lead to. */
 export type AmountPrefix = "" | "/numbers" | "/strings";
