@@ -14,7 +14,7 @@ import type { Batch, Follow, LocateOptions, ReadOptions } from "./follow.js";
 import { cursorOf, heightOnChain, hostGroup, placeOf, sequenceFrom } from "./host/host-events.js";
 import { createRecentChanges } from "./recent-changes.js";
 
-export interface ChainReaderNeeds {
+interface ChainReaderNeeds {
   changes: ChainChanges;
   log: () => HostLog | undefined;
   rules: ChainRules;

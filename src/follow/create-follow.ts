@@ -5,7 +5,7 @@ import { createChainReader } from "./chain-reader.js";
 import type { Follow } from "./follow.js";
 import { createLogReader } from "./host/log-reader.js";
 
-export interface FollowNeeds {
+interface FollowNeeds {
   /** Undefined: the chain is a host's own that offers no changes, and there is the log alone. */
   changes: ChainChanges | undefined;
   /** Undefined: this node keeps no events of its host. */

@@ -40,7 +40,7 @@ const heightForm = /^(?:0|[1-9][0-9]{0,999})$/;
 const blockForm = /^([1-9][0-9]{0,9})-([^~,\s]{1,128})$/;
 const placeForm = /^([0-9a-z]{1,32})\.(0|[1-9][0-9]{0,14})$/;
 /** Cursors that one request may name, newest first. */
-export const mostCursors = 32;
+const mostCursors = 32;
 
 /** A 400 for what a client gave as a cursor. */
 export const cursorError = (rule: string, { source, key }: CursorField = usualField): PorticoError => inputError(source, key, rule);

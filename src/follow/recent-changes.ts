@@ -13,7 +13,7 @@ const keptChanges = 32;
 const keptTransactions = 5_000;
 
 /** The last changes, each made into events once for all readers. */
-export interface RecentChanges {
+interface RecentChanges {
   /** A change as it is in a state; undefined where it is not kept. */
   find(view: ChangesView, kind: Change["kind"], block: BlockName): Asking<DerivedChange | undefined>;
   putApplied(kept: KeptBlock, round: readonly RoundDelegate[] | undefined): DerivedChange;

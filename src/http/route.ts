@@ -91,6 +91,8 @@ export interface Request<Path, Query, Body> {
   body: Input<Body>;
   /** What its path has between base path and version to choose the form of amounts, such as `/strings`: links stay below it. */
   prefix: AmountPrefix;
+  /** Whether its path names the generation, as `/v2` does. */
+  versioned: boolean;
 }
 
 interface RequestWithHeaders<Path, Query, Body> extends Request<Path, Query, Body> {

@@ -86,5 +86,9 @@ export const openApiRoute = <State extends Scope>(documentOf: (prefix: AmountPre
     stateless: true,
     cache: "tip",
     reply: Type.Unsafe<OpenApiDocument>({}),
-    answer: ({ prefix }) => documentOf(prefix),
+    answer: ({ prefix, versioned }) => {
+      const document = documentOf(prefix);
+      if (!versioned) return document;
+      return { ...document, servers: document.servers.map(({ url, ...server }) => ({ ...server, url: `../${url}` })) };
+    },
   });

@@ -9,7 +9,7 @@ const names = { key: "lake-key", checked: "lake-checked", downloads: "lake-downl
 /** Milliseconds between two lines about progress. */
 const tellInterval = 10_000;
 
-export interface KnownLakeNeeds extends Pick<LakeDemands, "nethash" | "key" | "signal"> {
+interface KnownLakeNeeds extends Pick<LakeDemands, "nethash" | "key" | "signal"> {
   /** Without one, nothing is remembered. */
   dataDir: string | undefined;
   logger: Pick<Logger, "info">;

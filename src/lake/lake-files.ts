@@ -7,10 +7,11 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { messageOf, PorticoError } from "../errors.js";
-import { makeFolder } from "../make-folder.js";
+import { makeFolder } from "../files/make-folder.js";
 import { withoutTrailing } from "../text/trim-end.js";
 import { readIfThere } from "./files.js";
 import { type Manifest, manifestFile, olderManifest, parseOlderManifest, parseManifest, sha256Of, type SnapshotFile } from "./manifest.js";
+import { urlOf } from "../net/urls.js";
 
 /** A lake's files, in a folder or behind a URL, each checked against the manifest before it is read. */
 export interface LakeFiles {
@@ -166,6 +167,7 @@ const measure = async (source: AsyncIterable<Buffer>): Promise<{ bytes: number; 
 /** Opens a lake and checks its manifests. @throws PorticoError LAKE_DAMAGED, LAKE_FOREIGN; Error where it cannot be reached */
 export const openLakeFiles = async (where: string, demands: LakeDemands): Promise<LakeFiles> => {
   const path = withoutTrailing(where, "/");
+  if (isUrl(path) && urlOf(path) === undefined) throw new PorticoError("OPTION_INVALID", "the lake's URL is none, or has control characters or spaces at its ends");
   const source = isUrl(path) ? webSource(path, demands) : folderSource(path);
   const bytes = await source.read(manifestFile);
   if (bytes === undefined) throw foreign(`${path} is not a lake: it has no ${manifestFile}${lakeOfNode(path)}`);

@@ -28,7 +28,7 @@ export interface StoreCopy {
   digest: string;
 }
 
-export interface LakeWriterNeeds {
+interface LakeWriterNeeds {
   nethash: string;
   /** The node's key. */
   key: { publicKey: Buffer; sign(message: Uint8Array): Buffer };

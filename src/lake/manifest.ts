@@ -47,7 +47,7 @@ const ManifestSchema = Type.Object({
 export type BlockFile = Static<typeof BlockFileSchema>;
 export type SnapshotFile = Static<typeof SnapshotFileSchema>;
 export type Manifest = Static<typeof ManifestSchema>;
-export type Unsigned = Omit<Manifest, "signature">;
+type Unsigned = Omit<Manifest, "signature">;
 
 export const manifestFile = "manifest.json";
 export const olderManifest = (sha256: string): string => `manifests/${sha256}.json`;

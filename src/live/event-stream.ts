@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { FullClock } from "../clock.js";
+import type { FullClock } from "../async/clock.js";
 import { type Cursor, cursorText } from "../follow/cursor.js";
 import type { Group } from "../follow/event.js";
 import type { Batch } from "../follow/follow.js";
@@ -7,7 +7,7 @@ import { type Channel, type Member, readOn } from "./channel.js";
 
 type Result = IteratorResult<Buffer, undefined>;
 
-export interface EventStreamNeeds {
+interface EventStreamNeeds {
   channel: Channel;
   clock: Pick<FullClock, "monotonic">;
   /** Called once, when it has ended. */

@@ -1,12 +1,12 @@
 import { loopShare } from "../async/loop-share.js";
-import { systemAfter } from "../clock.js";
+import { systemAfter } from "../async/clock.js";
 import { type Cursor, cursorText } from "../follow/cursor.js";
 import type { Follow, ReadOptions } from "../follow/follow.js";
 import { EventValue } from "./event-text.js";
 import { createWaiter, pick } from "./reading.js";
 import type { Filter } from "./selection.js";
 
-export interface FeedPage {
+interface FeedPage {
   data: EventValue[];
   meta: { cursor: string; tip: string; more: boolean };
 }

@@ -1,4 +1,4 @@
-import type { FullClock } from "../clock.js";
+import type { FullClock } from "../async/clock.js";
 import type { CursorField } from "../follow/cursor.js";
 import type { Confirmations } from "../follow/follow.js";
 import { Channel, type ChannelNeeds } from "./channel.js";

@@ -1,5 +1,5 @@
 import type { MaybePromise } from "../../types/chain-adapter.js";
-import type { After } from "../clock.js";
+import type { After } from "../async/clock.js";
 import { loopShare } from "../async/loop-share.js";
 import { isPromised } from "../async/maybe-promise.js";
 import type { FollowEvent, Group } from "../follow/event.js";
@@ -31,7 +31,7 @@ export const pick = async ({ events }: Group, filter: Filter): Promise<FollowEve
 };
 
 /** Waits for something new. */
-export interface Waiter {
+interface Waiter {
   /** Resolves when there may be something new since it last resolved, or after so many milliseconds, or when `signal` aborts. */
   wait(milliseconds: number): Promise<void>;
   end(): void;

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { type TArray, Type } from "@sinclair/typebox";
 import { derivedEvents } from "../follow/derive.js";
-import { type FullClock, systemAfter } from "../clock.js";
+import { type FullClock, systemAfter } from "../async/clock.js";
 import { PorticoError } from "../errors.js";
 import type { Follow } from "../follow/follow.js";
 import { AsJson, Flag, type InputKind, InputOf, ListOf, OneOf, Text, WholeNumber } from "../http/input/schema.js";
@@ -12,7 +12,7 @@ import { type FeedNeeds, readFeed } from "./feed.js";
 import { createHeldConditions } from "./held-conditions.js";
 import { ConfirmationsInput, createSelect, type Filters } from "./selection.js";
 
-export interface LiveNeeds {
+interface LiveNeeds {
   follow: Follow;
   /** The same for the feed, whose requests wait for all that they ask. */
   feed: Follow;

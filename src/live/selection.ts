@@ -33,7 +33,7 @@ export interface Selection {
   hostEvents: boolean;
 }
 
-export interface SelectionNeeds {
+interface SelectionNeeds {
   filters: Filters;
   /** All events that there may be. */
   eventNames: readonly string[];

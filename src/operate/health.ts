@@ -4,14 +4,14 @@ import type { NodeContext } from "../../types/node-context.js";
 import type { Health } from "../../types/plugin.js";
 import { andThen, isPromised } from "../async/maybe-promise.js";
 import type { ChainRules } from "../chain/rules.js";
-import type { FullClock } from "../clock.js";
-import type { Phase } from "../lifecycle.js";
-import type { Problems } from "../problems.js";
+import type { FullClock } from "../async/clock.js";
+import type { Phase } from "./lifecycle.js";
+import type { Problems } from "./problems.js";
 import { createMarks, type Marks } from "./marks.js";
 import { createReadiness, type ReadinessNeeds } from "./readiness.js";
 
 /** What the chain in use tells of itself; a host's own adapter tells nothing. */
-export interface ObservedChain {
+interface ObservedChain {
   height?(): number;
   isReady?(): boolean;
   rebuilding?(): string | undefined;
@@ -19,7 +19,7 @@ export interface ObservedChain {
   standing?: ReadinessNeeds["standing"];
 }
 
-export interface HealthNeeds {
+interface HealthNeeds {
   phase(): Phase;
   problems: Problems;
   chain: ObservedChain;

@@ -10,7 +10,7 @@ export interface Marks {
   oldest: BlockMark;
 }
 
-export interface MarksNeeds {
+interface MarksNeeds {
   openSnapshot(): MaybePromise<ChainSnapshot | undefined>;
   /** Is told of a block that cannot be read. @throws PorticoError HOST_SILENT where it did not come in time */
   unreadable(error: unknown): undefined;

@@ -2,14 +2,14 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { IncomingMessage } from "node:http";
 import type { AccessLogEntry, SyncState } from "../../types/node-context.js";
-import type { FullClock } from "../clock.js";
+import type { FullClock } from "../async/clock.js";
 import type { Replied } from "../http/pipeline/request-context.js";
 import type { HealthReports } from "./health.js";
 import type { LoopLag } from "./loop-lag.js";
 import type { Metrics, Observed, WebhookFigures } from "./metrics/metrics.js";
 import { routeLabel } from "./metrics/request-durations.js";
 
-export interface ObservedNeeds {
+interface ObservedNeeds {
   reports: Pick<HealthReports, "health" | "pace">;
   clock: FullClock;
   sync: SyncState | undefined;
@@ -59,7 +59,7 @@ const rounded = (milliseconds: number): number => Math.round(milliseconds * 1000
 
 type AccessLog = (entry: AccessLogEntry, request: IncomingMessage) => void;
 
-export interface ReplyObserverNeeds {
+interface ReplyObserverNeeds {
   metrics: Metrics | undefined;
   accessLog: AccessLog | undefined;
   clock: FullClock;

@@ -1,9 +1,9 @@
 import type { MaybePromise } from "../../types/chain-adapter.js";
 import type { SyncState } from "../../types/node-context.js";
 import type { Health, ReadyProblem } from "../../types/plugin.js";
-import type { FullClock } from "../clock.js";
-import type { Phase } from "../lifecycle.js";
-import type { Present } from "../problems.js";
+import type { FullClock } from "../async/clock.js";
+import type { Phase } from "./lifecycle.js";
+import type { Present } from "./problems.js";
 
 /** What is wrong, in one word for machines and a sentence for people. */
 export interface Unready {

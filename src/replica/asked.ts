@@ -8,7 +8,7 @@ export interface Asked<T> {
   forget(): void;
 }
 
-export interface AskedNeeds<T> {
+interface AskedNeeds<T> {
   name: string;
   /** Asks the node. */
   ask(): Promise<T>;

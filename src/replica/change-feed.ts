@@ -8,7 +8,7 @@ import type { NodeWatch } from "./node/node-watch.js";
 import type { TipSource } from "./tip-source.js";
 import type { ToldChanges } from "./told-changes.js";
 
-export interface ChangeFeedNeeds {
+interface ChangeFeedNeeds {
   client: NodeClient;
   watch: NodeWatch;
   told: ToldChanges;
@@ -20,7 +20,7 @@ export interface ChangeFeedNeeds {
 }
 
 /** Hands over blocks as the node applies and reverts them. */
-export interface ChangeFeed {
+interface ChangeFeed {
   follow(chain: FollowingChain): void;
   stop(): Promise<void>;
 }

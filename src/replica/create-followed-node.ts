@@ -6,8 +6,8 @@ import { EventEmitter } from "eventemitter3";
 import type { BlockData } from "../../types/events.js";
 import type { BlockMark, FollowedNode } from "../../types/followed-node.js";
 import type { Logger, Network, NodeContext } from "../../types/node-context.js";
+import type { FullClock } from "../async/clock.js";
 import { createSharedAbort } from "../async/shared-abort.js";
-import type { FullClock } from "../clock.js";
 import { messageOf, PorticoError } from "../errors.js";
 import type { LakeFiles } from "../lake/index.js";
 import { createChangeFeed } from "./change-feed.js";
@@ -21,7 +21,7 @@ import { createReplicaLake } from "./replica-lake.js";
 import type { TipSource } from "./tip-source.js";
 import { createToldChanges, type ToldChanges } from "./told-changes.js";
 
-export interface FollowedNodeOptions {
+interface FollowedNodeOptions {
   url: string;
   dataDir: string | undefined;
   /** Folder or URL of a lake of the node's blocks. Default: the node's own. */
@@ -33,7 +33,7 @@ export interface FollowedNodeOptions {
   clock: FullClock;
 }
 
-export interface FollowedNodeNeeds {
+interface FollowedNodeNeeds {
   /** Makes a lake's newest snapshot the store of a data folder that has none. */
   restore(files: LakeFiles, network: Network): Promise<void>;
   /** Removes the store of a data folder. */
@@ -132,6 +132,14 @@ const askReversals = async ({ height, id }: BlockMark, { client, told, signal }:
   }
 };
 
+const createTakeBack =
+  (told: ToldChanges, emit: (event: string, block: BlockData) => void): FollowedNode["takeBack"] =>
+  (block) => {
+    const brought = told.takeBrought(block);
+    if (brought !== undefined) emit("block.reverted", brought);
+    return brought !== undefined;
+  };
+
 type Followed = Required<Pick<NodeContext, "network" | "events" | "blocks" | "peers" | "sync" | "pool" | "node" | "follows">>;
 
 /** A node context whose parts are another node's. Nothing is kept open until `createApiPlugin` starts with it. */
@@ -188,11 +196,7 @@ export const createFollowedNode = async ({ url, dataDir, lake: where, lakeKey, s
     problem: watch.problem,
     height: () => (watch.problem() === undefined ? watch.tip() : undefined),
     distance: watch.distance,
-    takeBack: (block) => {
-      const brought = told.takeBrought(block);
-      if (brought !== undefined) emit("block.reverted", brought);
-      return brought !== undefined;
-    },
+    takeBack: createTakeBack(told, emit),
     discardStore: (reason) => {
       if (dataDir !== undefined) markDiscarded(dataDir, reason, logger);
     },

@@ -12,7 +12,7 @@ export interface ReplicaLake {
   close(): Promise<void>;
 }
 
-export interface ReplicaLakeNeeds {
+interface ReplicaLakeNeeds {
   /** Folder or URL. */
   where: string;
   nethash: string;

@@ -1,7 +1,7 @@
 import type { DefinedError, ErrorObject } from "ajv";
 import type { DataValidateFunction } from "ajv/dist/types/index.js";
 import { inputError, type Validation } from "../../errors.js";
-import { createSchemaCompiler, type SchemaCompiler } from "../../schema-compiler.js";
+import { createSchemaCompiler, type SchemaCompiler } from "../../options/schema-compiler.js";
 import { amongKnown, didYouMean } from "../../text/known-names.js";
 import { amountKeyword, isSchema, type JsonSchema } from "../json-schema.js";
 import { parseBounded } from "./exact-json.js";

@@ -20,6 +20,7 @@ export interface RouteInput {
   /** Set once the body has been read. */
   body: unknown;
   prefix: AmountPrefix;
+  versioned: boolean;
   /** The block as of which it is answered: height or id; undefined: the tip. */
   at: string | undefined;
   /** Those of the request where it has a body, makes its body itself or waits: set when the route is asked. Otherwise none. */
@@ -34,6 +35,7 @@ export interface Asked {
   params: Record<string, string>;
   pairs: QueryPairs;
   prefix: AmountPrefix;
+  versioned: boolean;
   amounts: AmountForm;
 }
 
@@ -107,13 +109,13 @@ const readerOfInput = <State extends Scope>(route: Route<State>, needs: Endpoint
   const takesAt = route.atHeight === true;
   // In the first generation it is as unknown as any other name.
   const refusesAt = !takesAt && generationOf(route.versions) === 2 && !("at" in schema.properties);
-  return ({ params, pairs, prefix }: Asked): RouteInput => {
+  return ({ params, pairs, prefix, versioned }: Asked): RouteInput => {
     const parsedParams = readParams?.({ ...params });
     if (refusesAt) refuseAt(pairs);
     const { at, ...rest } = readQuery(layOut(pairs)) as { at?: string };
     const all = takesAt || at === undefined ? rest : { at, ...rest };
     // What is spread comes last: the other way round, V8 makes a hidden class of each object, which stays until a full collection.
-    const common = { params: parsedParams, body: undefined, prefix, at: takesAt ? at : undefined, headers: noHeaders };
+    const common = { params: parsedParams, body: undefined, prefix, versioned, at: takesAt ? at : undefined, headers: noHeaders };
     if (route.kind !== "list") return { query: own ? all : undefined, page: undefined, ...common };
     const { page, query } = splitPaging(all);
     return { query: own ? query : undefined, page, ...common };

@@ -160,9 +160,10 @@ export const createChecks = <State extends Scope>(ladder: Ladder<State>) => {
     parse: (context) => {
       const { endpoint, where, key, transport } = context;
       if (context.parsed !== undefined || endpoint === undefined || where?.match === undefined) return;
-      const { prefix, amounts, match, generation } = where;
+      const { prefix, versioned, amounts, match, generation } = where;
       if (amounts === "unknown") throw inputError("headers", "API-Amounts", "must be one of number, string");
-      const asked = { params: match.params, pairs: parseQuery(targetOf(transport.request.url ?? "").query), prefix, amounts };
+      const pairs = parseQuery(targetOf(transport.request.url ?? "").query);
+      const asked = { params: match.params, pairs, prefix, versioned, amounts };
       let input;
       try {
         input = endpoint.readInput(asked);

@@ -6,7 +6,7 @@ import { PorticoError } from "../../errors.js";
 import { type Route, routesOf, type Scope } from "../../http/route.js";
 import type { Metrics } from "./metrics.js";
 
-export interface MetricsRouteNeeds {
+interface MetricsRouteNeeds {
   metrics: Pick<Metrics, "contentType" | "text">;
   /** What a client has to send as `Authorization: Bearer TOKEN`; undefined: nothing. */
   token: string | undefined;

@@ -7,7 +7,7 @@ import type { NodeWatch } from "./node-watch.js";
 import type { ReplicaLake } from "../replica-lake.js";
 import type { ToldChanges } from "../told-changes.js";
 
-export interface NodeBlocksNeeds {
+interface NodeBlocksNeeds {
   client: NodeClient;
   watch: NodeWatch;
   told: ToldChanges;
@@ -18,7 +18,7 @@ export interface NodeBlocksNeeds {
 }
 
 /** The node as a block source: the lake as far as it goes, then `/changes`. While the node is away, a read waits for it. */
-export type NodeBlocks = Required<BlockSource>;
+type NodeBlocks = Required<BlockSource>;
 
 /** Reads of less only look whether the chain is still the same. */
 const shortRead = 10;

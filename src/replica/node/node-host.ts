@@ -15,7 +15,7 @@ export interface NodeHost extends Required<Pick<NodeContext, "peers" | "sync" | 
   moved(): void;
 }
 
-export interface NodeHostNeeds {
+interface NodeHostNeeds {
   client: NodeClient;
   watch: NodeWatch;
   lastKnown: LastKnown;

@@ -19,7 +19,7 @@ export interface NodeWatch {
   watch(changed: () => void): () => void;
 }
 
-export interface NodeWatchNeeds {
+interface NodeWatchNeeds {
   client: NodeClient;
   /** Milliseconds, by a clock that is never set. */
   now(): number;
@@ -28,7 +28,7 @@ export interface NodeWatchNeeds {
 }
 
 /** Milliseconds without an answer after which the node is taken to be away. */
-export const awayAfter = 5_000;
+const awayAfter = 5_000;
 /** Milliseconds that the node has for an answer. */
 const patience = 2_000;
 const retryInterval = 250;
