@@ -18,7 +18,7 @@ import type {
 import { andThen, isPromised } from "../async/maybe-promise.js";
 import { isDigits } from "../text/digits.js";
 import { PorticoError } from "../errors.js";
-import { notAtHeight } from "../http/input/at.js";
+import { notAtHeight } from "../http/input/schema.js";
 import { noHistory, type PastState } from "./state.js";
 
 interface AtHeightNeeds {

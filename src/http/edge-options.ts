@@ -8,7 +8,10 @@ export interface EdgeOptions {
   amounts: "number" | "string";
   /** Largest request body, in bytes after decompression. */
   bodyLimit: number;
-  /** Requests per minute and client address, milliseconds of work that they may cause (default 15,000), and who is exempt (addresses or CIDR). */
+  /**
+   * Requests per minute and client address, milliseconds of work that they may cause (default 15,000), and who is exempt (addresses or
+   * CIDR).
+   */
   rateLimit: false | { perMinute: number; workPerMinute?: number; exempt: readonly string[] };
   /** Addresses or networks (CIDR) of proxies whose X-Forwarded-For is trusted. */
   trustedProxies: readonly string[];

@@ -2,60 +2,40 @@ import type Koa from "koa";
 import type { Router } from "@koa/router";
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import type { MaybePromise } from "../../types/chain-adapter.js";
-import type { Logger } from "../../types/node-context.js";
 import type { Health } from "../../types/plugin.js";
 import { docsRoutes } from "./docs/docs-route.js";
 import type { EdgeOptions } from "./edge-options.js";
-import { batching, createBatches } from "./fast/micro-batch.js";
-import { healthRoute } from "./health-route.js";
+import { batching, createBatches, oneByOne } from "./fast/micro-batch.js";
 import { createKoaRouter } from "./hosts/koa.js";
 import { createListener, type Listener } from "./hosts/listener.js";
 import { createJsonServer } from "./hosts/node-server.js";
-import { bodyGateLimits, createBodyGate } from "./input/body-gate.js";
-import { createBodyReader } from "./input/body.js";
+import { bodyGateLimits, createBodyGate, createBodyReader } from "./input/body.js";
 import { createInputReaders } from "./input/input-reader.js";
-import { createOpenApiByPrefix, type GroupDescriptions, type OpenApiDocument, type OpenApiInfo, openApiRoute } from "./openapi/document.js";
-import type { Examples } from "./openapi/examples.js";
+import {
+  createOpenApiByPrefix,
+  type Examples,
+  type GroupDescriptions,
+  type OpenApiDocument,
+  type OpenApiInfo,
+} from "./openapi/document.js";
 import { clientKey } from "./pipeline/rate-limit.js";
-import { oneByOne } from "./pipeline/climb.js";
 import { createEndpoint, type Endpoint } from "./pipeline/endpoint.js";
 import { createHandler } from "./pipeline/handler.js";
-import { guardedObserver, type Replied } from "./pipeline/replied.js";
-import { createRequestIds } from "./pipeline/request-id.js";
+import { createRequestIds, guardedObserver, type LadderNeeds } from "./pipeline/request-context.js";
 import type { Streams } from "./pipeline/streams.js";
-import { rootRoute } from "./root-route.js";
 import type { OutgoingRequest, Route, Scope } from "./route.js";
-import { createLocate, normalizedBasePath } from "./routing/resolve.js";
-import { createRouting } from "./routing/router.js";
+import { healthRoute, openApiRoute, rootRoute } from "./service-routes.js";
+import { createLocate, createRouting, normalizedBasePath } from "./routing/router.js";
 import type { Generation } from "./routing/version.js";
 
 export type { EdgeOptions } from "./edge-options.js";
-export type { Replied } from "./pipeline/replied.js";
+export type { Replied } from "./pipeline/request-context.js";
 export type { Listener } from "./hosts/listener.js";
 
 /** What the edge needs from its caller. */
-export interface EdgeNeeds<State extends Scope> {
+export interface EdgeNeeds<State extends Scope> extends LadderNeeds<State> {
   routes: readonly Route<State>[];
-  /**
-   * Opens the state from which one request is answered. The edge releases it when the reply has been computed. `readsNone`: for a route that is
-   * `stateless`, which has no need to wait for one: it may get one without a tip.
-   */
-  openState(at?: string, readsNone?: boolean): MaybePromise<State>;
-  /**
-   * Id of the tip that `openState` would find now, if that is known without waiting; cached replies are then sent without opening a
-   * state. Returns undefined if it is not known.
-   */
-  tipId?: (() => string | undefined) | undefined;
   health(): MaybePromise<Health>;
-  /** Once this returns true, every new request is refused with 503. */
-  isStopping(): boolean;
-  /** Whether the value of `Authorization` admits a client to the routes that are `authenticated`. Default: nobody is admitted. */
-  authorize?: ((authorization: string | undefined) => MaybePromise<boolean>) | undefined;
-  /** Told of a request that met a damaged record. */
-  damaged?: ((reason: string) => void) | undefined;
-  logger: Logger;
-  /** Is told of every request when it has been answered. */
-  onReply?: ((replied: Replied) => void) | undefined;
   /** When the network's time begins: ISO 8601. */
   epoch: string;
   /** Title, version and description of the OpenAPI document. */
@@ -78,7 +58,10 @@ export interface Edge<State extends Scope> {
   callback(): Listener;
   /** Adds the interface to a Koa app. */
   mount(app: Koa): void;
-  /** A server for this interface alone, not yet listening. It answers whatever arrives in JSON, malformed requests included; `outside` answers what lies outside the base path. */
+  /**
+   * A server for this interface alone, not yet listening. It answers whatever arrives in JSON, malformed requests included; `outside`
+   * answers what lies outside the base path.
+   */
   createServer(outside?: RequestListener): Server;
   /** Computes repeated replies from a state that is about to become current, and releases that state. */
   prewarm(state: State): Promise<void>;
@@ -93,15 +76,22 @@ export interface Edge<State extends Scope> {
 }
 
 /** The parameters that a query must have: those without a default. */
-const requiredIn = (query: Route["query"]): string[] => (query?.required ?? []).filter((name) => query?.properties[name]?.default === undefined);
+const requiredIn = (query: Route["query"]): string[] =>
+  (query?.required ?? []).filter((name) => query?.properties[name]?.default === undefined);
 
 /** Makes the HTTP edge for a table of routes. Throws TypeError for inconsistent routes or options. */
 export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeNeeds<State>): Edge<State> => {
   const options: EdgeOptions = { ...given, basePath: normalizedBasePath(given.basePath) };
   const { basePath, defaultVersion } = options;
-  const ownRoutes = [rootRoute<State>(basePath, needs.info), healthRoute<State>(needs.health), openApiRoute<State>((prefix) => documents(prefix)), ...docsRoutes<State>()];
-  const routes: Route<State>[] = [...needs.routes, ...ownRoutes];
-  const documents = createOpenApiByPrefix(routes, { ...options, groups: needs.groups, examples: needs.examples }, needs.info, needs.outgoing);
+  const routes: Route<State>[] = [
+    ...needs.routes,
+    rootRoute<State>(basePath, needs.info),
+    healthRoute<State>(needs.health),
+    openApiRoute<State>((prefix) => documents(prefix)),
+    ...docsRoutes<State>(),
+  ];
+  const { groups, examples, info, outgoing } = needs;
+  const documents = createOpenApiByPrefix(routes, { ...options, groups, examples }, info, outgoing);
 
   const endpointNeeds = { basePath, inputReader: createInputReaders({ epoch: needs.epoch }) };
   const endpoints = routes.map((route) => createEndpoint(route, endpointNeeds));
@@ -114,15 +104,12 @@ export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeN
           return { method, path, target: endpoint, reserved: reserved === true, requires: requiredIn(query) };
         }),
     );
-  const locate = createLocate({ ...options, routings: { 1: routingOf(1), 2: routingOf(2) } });
+  const routing = createLocate({ ...options, routings: { 1: routingOf(1), 2: routingOf(2) } });
 
   const requestId = createRequestIds();
+  const observe = guardedObserver(needs.onReply, needs.logger);
   const { batches = batching.isOn } = needs;
-  const handler = createHandler<State>(
-    options,
-    { ...needs, ...locate, requestId, tipId: needs.tipId, authorize: needs.authorize ?? (() => false) },
-    batches ? createBatches : oneByOne,
-  );
+  const handler = createHandler<State>(options, { needs, routing, requestId, observe, inStages: batches ? createBatches : oneByOne });
   const { handle, prewarm, inFlight, streams } = handler;
   const readBody = createBodyReader(options.bodyLimit, createBodyGate({ ...bodyGateLimits, clientOf: clientKey(options.trustedProxies) }));
   const router = createKoaRouter({ basePath, defaultVersion, routes, handle, readBody });
@@ -140,7 +127,8 @@ export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeN
     createServer: (outside) => {
       const listener = callback();
       const next = (request: IncomingMessage, response: ServerResponse) => outside && (() => outside(request, response));
-      return createJsonServer((request, response) => listener(request, response, next(request, response)), { requestId, bounds: options, refused: guardedObserver(needs.onReply, needs.logger) });
+      const answer: RequestListener = (request, response) => listener(request, response, next(request, response));
+      return createJsonServer(answer, { requestId, bounds: options, refused: observe });
     },
     get cached() {
       return handler.cached;

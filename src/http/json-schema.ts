@@ -9,7 +9,9 @@ export const amountsInsideKeyword = "x-amounts-inside";
 
 /** Whether a schema has an amount anywhere in it. */
 export const hasAmount = (schema: unknown): boolean =>
-  Array.isArray(schema) ? schema.some(hasAmount) : isSchema(schema) && (schema[amountKeyword] === true || Object.values(schema).some(hasAmount));
+  Array.isArray(schema)
+    ? schema.some(hasAmount)
+    : isSchema(schema) && (schema[amountKeyword] === true || Object.values(schema).some(hasAmount));
 
 export const isSchema = (value: unknown): value is JsonSchema =>
   typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { TObject, TSchema } from "@sinclair/typebox";
 import type { MaybePromise } from "../../types/chain-adapter.js";
-import type { AmountPrefix } from "./routing/amounts.js";
+import type { AmountPrefix } from "./routing/version.js";
 
 /**
  * A route as a value, from which the router, validation, serializer, OpenAPI document, the README's tables and the tests are all made.
@@ -40,7 +40,7 @@ interface RouteCommon<Path, Query, Body> {
   path: string;
   /** Generations that have the route. Webhooks have both. */
   versions: readonly (1 | 2)[];
-  /** The name of the operation, where the one made from method and path (`route-names.ts`) would not be words. */
+  /** The name of the operation, where the one made from method and path (`route-properties.ts`) would not be words. */
   operation?: string;
   /** The group in the docs, such as `wallets`. */
   resource: string;
@@ -95,6 +95,22 @@ export interface Request<Path, Query, Body> {
   versioned: boolean;
 }
 
+interface RequestWithHeaders<Path, Query, Body> extends Request<Path, Query, Body> {
+  /** Of a route with a single object: those of a request with a body, or of one that waits; otherwise none. */
+  headers: IncomingHttpHeaders;
+}
+
+interface ItemRequest<Path, Query, Body> extends RequestWithHeaders<Path, Query, Body> {
+  /** Of a route that `waits`: aborts when the client has left, or has ended its side of the connection. */
+  left?: AbortSignal | undefined;
+  /** Of a route that `waits`: is told how long it has waited, which is no part of how long it took. */
+  waited?: (milliseconds: number) => void;
+}
+
+interface PagedRequest<Path, Query, Body> extends Request<Path, Query, Body> {
+  page: PageRequest;
+}
+
 /** A route that returns a single object. */
 interface ItemRoute<State extends Scope, Path, Query, Body, Reply extends TSchema> extends RouteCommon<Path, Query, Body> {
   kind: "item";
@@ -102,12 +118,17 @@ interface ItemRoute<State extends Scope, Path, Query, Body, Reply extends TSchem
   status?: number | ((reply: Reply["static"]) => number);
   /** Schema of the whole body, envelope included. */
   reply: Reply;
-  /** Whether `data` of its reply, which is kept by nobody, is a list of rows that may be large: beyond half a megabyte they are written while it is sent. Default false. */
+  /**
+   * Whether `data` of its reply, which is kept by nobody, is a list of rows that may be large: beyond half a megabyte they are written
+   * while it is sent. Default false.
+   */
   largeRows?: boolean;
-  /** Whether it may wait before it answers, and is told when its client has left. It must be `stateless`: the state that it is given has been let go of. Default false. */
+  /**
+   * Whether it may wait before it answers, and is told when its client has left. It must be `stateless`: the state that it is given has
+   * been released. Default false.
+   */
   waits?: boolean;
-  /** `headers`: of a request with a body. `left`: of a route that `waits`: aborts when the client has left, or has ended its side of the connection; `waited` is told how long it has waited, which is no part of how long it took. */
-  answer(request: Request<Path, Query, Body> & { headers: IncomingHttpHeaders; left?: AbortSignal | undefined; waited?: (milliseconds: number) => void }, state: State): MaybePromise<Reply["static"]>;
+  answer(request: ItemRequest<Path, Query, Body>, state: State): MaybePromise<Reply["static"]>;
 }
 
 /** A route that returns one page of a list. `page`, `limit` and `offset` are accepted besides `query`; http adds `meta`. */
@@ -115,12 +136,15 @@ interface ListRoute<State extends Scope, Path, Query, Body, Item extends TSchema
   kind: "list";
   /** Schema of one item of `data`. */
   item: Item;
-  answer(request: Request<Path, Query, Body> & { page: PageRequest }, state: State): MaybePromise<PageAnswer<Item["static"]>>;
+  answer(request: PagedRequest<Path, Query, Body>, state: State): MaybePromise<PageAnswer<Item["static"]>>;
 }
 
 export type Chunk = string | Uint8Array;
 
-/** Header names and values, alternating. They take the place of default headers of the same names; `Vary` adds to the default, and `no-transform` of an endless stream stays. */
+/**
+ * Header names and values, alternating. They take the place of default headers of the same names; `Vary` adds to the default, and
+ * `no-transform` of an endless stream stays.
+ */
 type Headers = readonly string[];
 
 /** A reply that is produced while it is sent. No reply of this kind is compressed. */
@@ -165,20 +189,18 @@ interface BodyRoute<State extends Scope, Path, Query, Body> extends RouteCommon<
   kind: "body";
   /** For the docs: the schema of the body by content type, such as `{ "text/csv": Type.String() }`. */
   content: Readonly<Record<string, TSchema>>;
-  answer(request: Request<Path, Query, Body> & { headers: IncomingHttpHeaders }, state: State): MaybePromise<BodyAnswer>;
+  answer(request: RequestWithHeaders<Path, Query, Body>, state: State): MaybePromise<BodyAnswer>;
 }
+
+type Erased<Kind extends { answer: unknown }, AnyRequest, Answer, State> = Omit<Kind, "answer"> & {
+  answer(request: AnyRequest, state: State): MaybePromise<Answer>;
+};
 
 /** Any route, with its own types erased, for tables of routes. */
 export type Route<State extends Scope = Scope> =
-  | (Omit<ItemRoute<State, TObject, TObject, TSchema, TSchema>, "answer"> & {
-      answer(request: Request<never, never, never> & { headers: IncomingHttpHeaders; left?: AbortSignal | undefined; waited?: (milliseconds: number) => void }, state: State): MaybePromise<unknown>;
-    })
-  | (Omit<ListRoute<State, TObject, TObject, TSchema, TSchema>, "answer"> & {
-      answer(request: Request<never, never, never> & { page: PageRequest }, state: State): MaybePromise<PageAnswer<unknown>>;
-    })
-  | (Omit<BodyRoute<State, TObject, TObject, TSchema>, "answer"> & {
-      answer(request: Request<never, never, never> & { headers: IncomingHttpHeaders }, state: State): MaybePromise<BodyAnswer>;
-    });
+  | Erased<ItemRoute<State, TObject, TObject, TSchema, TSchema>, ItemRequest<never, never, never>, unknown, State>
+  | Erased<ListRoute<State, TObject, TObject, TSchema, TSchema>, PagedRequest<never, never, never>, PageAnswer<unknown>, State>
+  | Erased<BodyRoute<State, TObject, TObject, TSchema>, RequestWithHeaders<never, never, never>, BodyAnswer, State>;
 
 /** A request to an operation, and its reply. */
 export interface OperationExample {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { IncomingMessage } from "node:http";
 import type { AccessLogEntry, SyncState } from "../../types/node-context.js";
 import type { FullClock } from "../async/clock.js";
-import type { Replied } from "../http/pipeline/replied.js";
+import type { Replied } from "../http/pipeline/request-context.js";
 import type { HealthReports } from "./health.js";
 import type { LoopLag } from "./loop-lag.js";
 import type { Metrics, Observed, WebhookFigures } from "./metrics/metrics.js";

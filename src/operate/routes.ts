@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { healthMembers } from "../http/health-route.js";
+import { healthMembers } from "../http/service-routes.js";
 import { type Route, routesOf, type Scope } from "../http/route.js";
 import type { HealthReports } from "./health.js";
 

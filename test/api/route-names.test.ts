@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { v1Routes } from "../../src/api/v1/index.js";
 import { v2Routes } from "../../src/api/v2/index.js";
-import { routeName } from "../../src/http/route-names.js";
+import { routeName } from "../../src/http/route-properties.js";
 
 describe("the names of routes", () => {
   const routes = [...v2Routes, ...v1Routes];

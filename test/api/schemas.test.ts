@@ -3,7 +3,7 @@ import { v1Routes } from "../../src/api/v1/index.js";
 import { v2Routes } from "../../src/api/v2/index.js";
 import { PorticoError } from "../../src/errors.js";
 import { createInputReaders } from "../../src/http/input/input-reader.js";
-import { querySchema } from "../../src/http/route-schemas.js";
+import { querySchema } from "../../src/http/route-properties.js";
 
 describe("the schemas of routes", () => {
   const readers = createInputReaders({ epoch: "2017-03-21T13:00:00.000Z" });

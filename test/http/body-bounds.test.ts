@@ -5,7 +5,7 @@ import { gzipSync } from "node:zlib";
 import { expect } from "chai";
 import { PorticoError } from "../../src/errors.js";
 import { createJsonServer } from "../../src/http/hosts/node-server.js";
-import { type BodyGateLimits, createBodyGate } from "../../src/http/input/body-gate.js";
+import { type BodyGateLimits, createBodyGate } from "../../src/http/input/body.js";
 import { loadChain } from "../data/read.js";
 import { startNode } from "../fixtures/node.js";
 import { ask } from "./ask.js";

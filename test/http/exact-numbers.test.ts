@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { Type } from "@sinclair/typebox";
 import { exactNumber, NumberError, parseExactJson, surveyJson } from "../../src/http/input/exact-json.js";
-import { createSerializer } from "../../src/http/reply/serializer.js";
+import { createSerializer } from "../../src/http/reply/json-writer.js";
 import { ask } from "./ask.js";
 import { echoed, type Thing, withThings } from "./things.js";
 

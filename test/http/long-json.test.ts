@@ -6,7 +6,7 @@ import { runInNewContext } from "node:vm";
 import { Type } from "@sinclair/typebox";
 import { expect } from "chai";
 import Koa from "koa";
-import { createJsonWriter, createRowsWriter } from "../../src/http/reply/long-json.js";
+import { createJsonWriter, createRowsWriter } from "../../src/http/reply/json-writer.js";
 import { type Route, routesOf } from "../../src/http/route.js";
 import { ask } from "./ask.js";
 import { listenerOf, listening } from "./listening.js";

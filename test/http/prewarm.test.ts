@@ -1,6 +1,5 @@
 import { expect } from "chai";
-import { createPrewarm } from "../../src/http/cache/prewarm.js";
-import { type CacheEntry, createResponseCache, type ResponseCache } from "../../src/http/cache/response-cache.js";
+import { type CacheEntry, createPrewarm, createResponseCache, type ResponseCache } from "../../src/http/response-cache.js";
 import { createReply, type Reply } from "../../src/http/reply/reply.js";
 import type { Scope } from "../../src/http/route.js";
 

@@ -1,6 +1,5 @@
 import { expect } from "chai";
-import { createDoorkeeper } from "../../src/http/cache/doorkeeper.js";
-import { type CacheEntry, createResponseCache, type ResponseCache } from "../../src/http/cache/response-cache.js";
+import { type CacheEntry, createDoorkeeper, createResponseCache, type ResponseCache } from "../../src/http/response-cache.js";
 import { createReply, type Reply } from "../../src/http/reply/reply.js";
 import { ask } from "./ask.js";
 import { manyThings, type Served, serveThings, type ThingState, withThings } from "./things.js";
@@ -254,7 +253,7 @@ describe("cached replies", () => {
         const variant = await reply.encoded?.(encoding);
         expect(variant?.bytes.length).to.be.above(0);
         expect(variant?.bytes.buffer.byteLength).to.equal(variant?.bytes.length);
-        expect(reply.ready?.(encoding)).to.equal(variant);
+        expect(reply.encoded?.(encoding)).to.equal(variant);
       }
       const { bytes } = reply.plain;
       expect(bytes.toString("utf8")).to.equal(json);

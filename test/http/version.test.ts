@@ -1,6 +1,5 @@
 import { expect } from "chai";
-import { createLocate } from "../../src/http/routing/resolve.js";
-import { createRouting } from "../../src/http/routing/router.js";
+import { createLocate, createRouting } from "../../src/http/routing/router.js";
 import { ask, type Question } from "./ask.js";
 import { serveThings, type Served, withThings } from "./things.js";
 
@@ -145,7 +144,7 @@ describe("versions and paths", () => {
     const routing = createRouting<never>([]);
     const { locate } = createLocate({ basePath: "/api", defaultVersion: 2, amounts: "number", routings: { 1: routing, 2: routing } });
     const path = `/api${"/".repeat(1_000_000)}a`;
-    expect(locate({ path: `${path}/`, query: "" }, "GET", 0).redirect).to.equal(path);
+    expect(locate({ url: `${path}/`, method: "GET", headers: {} }).redirect).to.equal(path);
   });
 
   it("answers the base path with where to find the documents, in either generation", async () => {

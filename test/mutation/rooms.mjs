@@ -17,7 +17,7 @@ export const rooms = {
   },
   paging: {
     what: "pages of lists",
-    mutate: ["src/http/input/paging.ts", "src/store/records/{binary-search,sorting}.ts"],
+    mutate: ["src/http/input/query.ts", "src/store/records/{binary-search,sorting}.ts"],
     tests: ["test/http/paging.test.ts", "test/api/questions/page.test.ts", "test/store/{binary-search,sequence,list-query,sorting}.test.ts"],
   },
   retries: {

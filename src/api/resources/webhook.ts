@@ -1,7 +1,6 @@
 import { type TUnsafe, Type } from "@sinclair/typebox";
 import type { BatchRule, DeliveryOrder, DeliveryState } from "../../../types/webhooks.js";
-import { isoTime, spanOf } from "../../http/input/iso-time.js";
-import { InputOf, ListOf, OneOf, requiredKeyword, Text, WholeNumber } from "../../http/input/schema.js";
+import { InputOf, isoTime, ListOf, OneOf, requiredKeyword, spanOf, Text, WholeNumber } from "../../http/input/schema.js";
 import { mostShown, operatorNames, operators } from "../../webhooks/conditions/conditions.js";
 import { endsPauseRule, limits } from "../../webhooks/register/draft.js";
 import { largestKept } from "../../webhooks/register/dry-run.js";

@@ -2,8 +2,7 @@ import type { ChainSnapshot } from "../../../types/chain-adapter.js";
 import type { Epoch } from "../../chain/epoch.js";
 import { isDigits } from "../../text/digits.js";
 import { inputError } from "../../errors.js";
-import { isoDate, isoTime, spanOf } from "../../http/input/iso-time.js";
-import { InputOf } from "../../http/input/schema.js";
+import { InputOf, isoDate, isoTime, spanOf } from "../../http/input/schema.js";
 import { firstHeightAt } from "./heights.js";
 
 /** A height, or the first and the last moment of what is named, in milliseconds since 1970. */

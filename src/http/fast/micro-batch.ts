@@ -1,9 +1,22 @@
 import { AsyncResource } from "node:async_hooks";
+import type { MaybePromise } from "../../../types/chain-adapter.js";
 import { isPromised } from "../../async/maybe-promise.js";
-import { runStages, type Stage } from "../pipeline/climb.js";
+import type { Stage } from "../pipeline/handler.js";
 
 /** For the tests, all of which also pass with it off: batches change nothing but the speed. */
 export const batching = { isOn: true };
+
+/** Takes an item through the stages from `from` on, synchronously as far as nothing has to be awaited. */
+const runStages = <Item>(stages: readonly Stage<Item>[], item: Item, from = 0): MaybePromise<void> => {
+  for (const [index, stage] of stages.entries()) {
+    if (index < from) continue;
+    const done = stage(item);
+    if (isPromised(done)) return done.then(() => runStages(stages, item, index + 1));
+  }
+};
+
+/** Takes each item through the stages by itself, as soon as it comes. */
+export const oneByOne = <Item>(stages: readonly Stage<Item>[]): ((item: Item) => void) => (item) => void runStages(stages, item);
 
 /** Items in a batch at the most: enough for the gain, and few enough that the first one does not wait long for the last one. */
 const largest = 32;

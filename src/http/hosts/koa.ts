@@ -6,11 +6,9 @@ import { andThen } from "../../async/maybe-promise.js";
 import type { BodyBounds, ReadBody } from "../input/body.js";
 import type { Transport } from "../pipeline/request-context.js";
 import type { BodyStream } from "../pipeline/streams.js";
-import { routeName } from "../route-names.js";
-import { publicPath } from "../route-schemas.js";
+import { publicPath, routeName } from "../route-properties.js";
 import type { Route } from "../route.js";
-import { isBelow, localTarget } from "../routing/resolve.js";
-import { bySpecificity } from "../routing/router.js";
+import { bySpecificity, isBelow, localTarget } from "../routing/router.js";
 import type { Generation } from "../routing/version.js";
 import { turnOf } from "./pipelining.js";
 

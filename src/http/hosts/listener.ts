@@ -2,14 +2,13 @@ import Koa from "koa";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Logger } from "../../../types/node-context.js";
 import { andThen } from "../../async/maybe-promise.js";
-import { messageOf, PorticoError } from "../../errors.js";
+import { messageOf } from "../../errors.js";
 import type { BodyBounds, ReadBody } from "../input/body.js";
-import type { Transport } from "../pipeline/request-context.js";
+import type { RequestId, Transport } from "../pipeline/request-context.js";
 import type { BodyStream } from "../pipeline/streams.js";
-import type { RequestId } from "../pipeline/request-id.js";
-import { failureOf } from "../reply/error-reply.js";
+import { refusal } from "../reply/error-reply.js";
 import type { Chunk } from "../route.js";
-import { isBelow, localTarget } from "../routing/resolve.js";
+import { isBelow, localTarget } from "../routing/router.js";
 import { turnOf } from "./pipelining.js";
 
 export type Listener = (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void) => void;
@@ -22,21 +21,14 @@ interface ListenerNeeds {
   logger: Logger;
 }
 
-/** Answers a request outside the base path. */
-const writeNotFound = (response: ServerResponse, id: string): void => {
-  const { status, body } = failureOf(new PorticoError("NOT_FOUND"), { generation: undefined, failsAs: undefined });
-  const json = JSON.stringify(body);
-  const headers = { "Content-Type": "application/json; charset=utf-8", "Content-Length": Buffer.byteLength(json), "X-Request-Id": id };
-  response.writeHead(status, headers).end(json);
-};
-
 /** The request's URL, and its `originalUrl` if there is one: frameworks that mount a listener at a prefix cut it off `url`. */
 const targetsOf = ({ url = "", originalUrl }: IncomingMessage & { originalUrl?: unknown }): string[] =>
   [url, ...(typeof originalUrl === "string" ? [originalUrl] : [])].map(localTarget);
 
 /**
- * Has the connection write what it was given at once. Node.js does so in its next tick, where it would be in nobody's share of the event loop. Up to version 24
- * it is the connection that holds it back. In 26 it is the response: if the connection alone is told to go on, the response's "drain" may never come (as in nodejs/node#60432).
+ * Has the connection write what it was given at once. Node.js does so in its next tick, where it would be in nobody's share of the event
+ * loop. Up to version 24 it is the connection that holds it back. In 26 it is the response: if the connection alone is told to go on, the
+ * response's "drain" may never come (as in nodejs/node#60432).
  */
 const handOver = (response: ServerResponse): void => {
   if (response.writableCorked > 0) response.uncork();
@@ -105,7 +97,9 @@ export const createListener = ({ basePath, handle, readBody, requestId, logger }
     } else if (next !== undefined) {
       next();
     } else {
-      writeNotFound(response, requestId(request.headers));
+      // Outside the base path.
+      const { status, headers, json } = refusal("NOT_FOUND", requestId(request.headers));
+      response.writeHead(status, headers).end(json);
     }
   };
 };

@@ -1,11 +1,39 @@
-import { createServer, IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { type ErrorCode, PorticoError } from "../../errors.js";
-import { failureOf, reasonOf } from "../reply/error-reply.js";
-import { refusals, type Replied, repliedOfRefused } from "../pipeline/replied.js";
-import type { RequestId } from "../pipeline/request-id.js";
-import { boundConnections, type ConnectionBounds } from "./connection-bounds.js";
+import type { ErrorCode } from "../../errors.js";
+import { addressOf, createNetworks } from "../../net/addresses.js";
+import type { EdgeOptions } from "../edge-options.js";
+import { countedBy } from "../pipeline/rate-limit.js";
+import { refusals, type Replied, repliedOfRefused, type RequestId } from "../pipeline/request-context.js";
+import { reasonOf, refusal } from "../reply/error-reply.js";
 import { underWay } from "./pipelining.js";
+
+type ConnectionBounds = Pick<EdgeOptions, "maxConnections" | "maxConnectionsPerAddress" | "rateLimit" | "trustedProxies">;
+
+/** Closes connections beyond the bounds as they come: each holds memory, whatever is sent on it. */
+const boundConnections = (server: Server, bounds: ConnectionBounds): void => {
+  const { maxConnections, maxConnectionsPerAddress = 256, rateLimit, trustedProxies } = bounds;
+  server.maxConnections = maxConnections;
+  const isExempt = createNetworks([...trustedProxies, ...(rateLimit === false ? [] : rateLimit.exempt)]);
+  const open = new Map<string, number>();
+
+  server.on("connection", (socket: Socket) => {
+    const address = addressOf(socket.remoteAddress ?? "");
+    if (address === undefined || isExempt(address)) return;
+    const key = countedBy(address);
+    const count = (open.get(key) ?? 0) + 1;
+    if (count > maxConnectionsPerAddress) {
+      socket.destroy();
+      return;
+    }
+    open.set(key, count);
+    socket.once("close", () => {
+      const left = (open.get(key) ?? 0) - 1;
+      if (left > 0) open.set(key, left);
+      else open.delete(key);
+    });
+  });
+};
 
 const seconds = 1000;
 
@@ -23,29 +51,19 @@ const codeOf: Partial<Record<string, ErrorCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: "REQUEST_TIMEOUT",
 };
 
-/** A refusal: its status, headers and body. */
-const refusal = (code: ErrorCode, id: string): { status: number; headers: Record<string, string>; json: string; bytes: number } => {
-  const { status, body } = failureOf(new PorticoError(code), { generation: undefined, failsAs: undefined });
-  const json = JSON.stringify(body);
-  const bytes = Buffer.byteLength(json);
-  const headers = {
-    "Content-Type": "application/json; charset=utf-8",
-    "Content-Length": String(bytes),
-    "X-Request-Id": id,
-    Connection: "close",
-  };
-  return { status, headers, json, bytes };
-};
+const lastReply = { Connection: "close" };
 
 const textOf = ({ status, headers, json }: ReturnType<typeof refusal>): string => {
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  const lines = Object.entries({ ...headers, ...lastReply }).map(([name, value]) => `${name}: ${value}`);
   return [`HTTP/1.1 ${status} ${reasonOf(status)}`, ...lines, "", json].join("\r\n");
 };
 
 /** Responses after which a request is going to be refused: what else is wrong with the connection meanwhile says nothing new. */
 const refusedAfter = new WeakSet<ServerResponse>();
 
-/** Whether a connection is still sending the body of a request that has its reply. Node.js has no public name for the request that it reads. */
+/**
+ * Whether a connection is still sending the body of a request that has its reply. Node.js has no public name for the request that it reads.
+ */
 const isAnswered = (socket: Socket, earlier: ServerResponse | undefined): boolean => {
   const { parser } = socket as { parser?: { incoming?: IncomingMessage | null } | null };
   return parser?.incoming?.complete === false && (earlier === undefined || earlier.writableEnded);
@@ -96,18 +114,19 @@ interface ServerNeeds {
 }
 
 /** Makes a server for a listener, not yet listening. */
-export const createJsonServer = (listener: (request: IncomingMessage, response: ServerResponse) => void, { requestId, bounds, refused }: ServerNeeds): Server => {
+export const createJsonServer = (listener: RequestListener, { requestId, bounds, refused }: ServerNeeds): Server => {
   const server = createServer({ keepAliveTimeout, requestTimeout, requireHostHeader: false }, listener);
   boundConnections(server, bounds);
   server.setTimeout(idleTimeout);
-  // A client that sends no more still waits for replies: Node.js would drop those that are not ready by then. It has no public name for this.
+  // A client that sends no more still waits for replies: Node.js would drop those that are not ready by then. It has no public name for
+  // this.
   (server as { httpAllowHalfOpen?: boolean }).httpAllowHalfOpen = true;
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => refuse(error, socket, { requestId, refused }));
   // `Expect` names anything but `100-continue`.
   server.on("checkExpectation", (request, response) => {
     const id = requestId(request.headers);
     const { status, headers, json, bytes } = refusal("EXPECTATION_FAILED", id);
-    response.writeHead(status, headers).end(json);
+    response.writeHead(status, { ...headers, ...lastReply }).end(json);
     refused?.(repliedOfRefused(request, { id, status, bytes: request.method === "HEAD" ? 0 : bytes }));
   });
   server.on("connect", (request, socket: Socket) => {

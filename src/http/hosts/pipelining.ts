@@ -10,8 +10,9 @@ export const underWay = (socket: Socket | null): ServerResponse | undefined =>
 const waiting = new WeakMap<Socket, Set<() => void>>();
 
 /**
- * Requests behind others on their connections that go on in one round of the event loop: a thousand at a time would hold up all other clients. Counted,
- * not timed in the loop's share: they are answered once the promise of their turn has come true, which is after it could be timed.
+ * Requests behind others on their connections that go on in one round of the event loop: a thousand at a time would hold up all other
+ * clients. Counted, not timed in the loop's share: they are answered once the promise of their turn has come true, which is after it could
+ * be timed.
  */
 const atATime = 16;
 const goingOn: (() => void)[] = [];

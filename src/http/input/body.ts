@@ -4,10 +4,101 @@ import bodyParser from "koa-bodyparser";
 import type { Context } from "koa";
 import { loopShare } from "../../async/loop-share.js";
 import { currentMeter, metered } from "../../async/work-meter.js";
-import { PorticoError } from "../../errors.js";
-import { type BodyGate, bodyTooLarge } from "./body-gate.js";
-import { parseBounded } from "./bounded-json.js";
-import { NumberError } from "./exact-json.js";
+import { PorticoError, type Validation } from "../../errors.js";
+import { NumberError, parseBounded } from "./exact-json.js";
+
+/** How much may be waiting of bodies that have not arrived whole, and how slowly they may come. */
+export interface BodyGateLimits {
+  /** Bytes, in all: as many as the bodies say they have, or may have. */
+  most: number;
+  /** Bytes of one client. One body is let in, however large it may be. */
+  mostOfClient: number;
+  /** Bytes a second that a body must bring on the average, once `grace` milliseconds have passed. */
+  leastRate: number;
+  grace: number;
+}
+
+interface BodyGateNeeds extends BodyGateLimits {
+  /** The key by which a request's client is counted. */
+  clientOf(request: IncomingMessage): string;
+}
+
+/** Lets bodies in: what a flood of unfinished bodies can hold of the memory is bounded, and so is for how long. */
+interface BodyGate {
+  /**
+   * Reads a body of at most `limit` bytes by `read`, once there is room for it.
+   * @throws PorticoError BODY_TOO_LARGE, BODIES_FULL, BODY_TOO_SLOW
+   */
+  pass<T>(request: IncomingMessage, limit: number, read: () => Promise<T>): Promise<T>;
+}
+
+export const bodyGateLimits: BodyGateLimits = { most: 67_108_864, mostOfClient: 16_777_216, leastRate: 4_096, grace: 5_000 };
+
+const bodyTooLarge = (limit: number): PorticoError =>
+  new PorticoError("BODY_TOO_LARGE", `The request body is too large: this route takes up to ${limit} bytes.`);
+
+/** Bytes that a body says it has; undefined if it does not. */
+const announced = ({ headers }: IncomingMessage): number | undefined => {
+  const length = Number(headers["content-length"] ?? NaN);
+  return Number.isSafeInteger(length) ? length : undefined;
+};
+
+const isCompressed = ({ headers }: IncomingMessage): boolean => !["", "identity"].includes(headers["content-encoding"] ?? "");
+
+/** Milliseconds between two looks at how much has arrived. */
+const interval = 1_000;
+
+/** Rejects once a body comes too slowly. The second function ends the watch. */
+const watchRate = (request: IncomingMessage, { leastRate, grace }: BodyGateLimits): [Promise<never>, () => void] => {
+  const begun = performance.now();
+  const before = request.socket.bytesRead;
+  let timer: NodeJS.Timeout | undefined;
+  const tooSlow = new Promise<never>((_, reject) => {
+    timer = setInterval(() => {
+      const passed = performance.now() - begun;
+      if (passed < grace || request.complete) return;
+      if (request.socket.bytesRead - before < (leastRate * passed) / 1000) reject(new PorticoError("BODY_TOO_SLOW"));
+    }, interval).unref();
+  });
+  // Nobody may be waiting for it any more.
+  tooSlow.catch(() => undefined);
+  return [tooSlow, () => clearInterval(timer)];
+};
+
+export const createBodyGate = (needs: BodyGateNeeds): BodyGate => {
+  const { most, mostOfClient, clientOf } = needs;
+  const ofClients = new Map<string, number>();
+  let waiting = 0;
+
+  const enter = (client: string, bytes: number): (() => void) => {
+    const before = ofClients.get(client) ?? 0;
+    if (waiting + bytes > Math.max(most, bytes) || (before > 0 && before + bytes > mostOfClient)) throw new PorticoError("BODIES_FULL");
+    waiting += bytes;
+    ofClients.set(client, before + bytes);
+    return () => {
+      waiting -= bytes;
+      const left = (ofClients.get(client) ?? 0) - bytes;
+      if (left > 0) ofClients.set(client, left);
+      else ofClients.delete(client);
+    };
+  };
+
+  return {
+    pass: async (request, limit, read) => {
+      const length = announced(request);
+      if (length !== undefined && length > limit) throw bodyTooLarge(limit);
+      if (length === 0) return read();
+      const leave = enter(clientOf(request), length === undefined || isCompressed(request) ? limit : length);
+      const [tooSlow, endWatch] = watchRate(request, needs);
+      try {
+        return await Promise.race([read(), tooSlow]);
+      } finally {
+        endWatch();
+        leave();
+      }
+    },
+  };
+};
 
 /** Bytes that a body may have, before and after decompression: see `Route`. */
 export interface BodyBounds {
@@ -36,7 +127,8 @@ const exactly = (raw: string, limit: number, before: unknown): unknown => {
     return parseBounded(raw, limit, before);
   } catch (cause) {
     if (!(cause instanceof NumberError)) throw refusalOf(cause, limit);
-    throw new PorticoError("BAD_REQUEST", `The request body has a number that is ${cause.message}.`, { cause, validation: { source: "payload", keys: ["value"] } });
+    const validation: Validation = { source: "payload", keys: ["value"] };
+    throw new PorticoError("BAD_REQUEST", `The request body has a number that is ${cause.message}.`, { cause, validation });
   }
 };
 
@@ -67,7 +159,9 @@ const unlessBrokenOff = <T>(request: IncomingMessage, limit: number, reading: Pr
     void reading.then(resolve, reject).finally(forget);
   });
 
-/** Bodies of any type are read as text, and parsed here: koa-bodyparser would parse them as they come, all in one turn of the event loop. */
+/**
+ * Bodies of any type are read as text, and parsed here: koa-bodyparser would parse them as they come, all in one turn of the event loop.
+ */
 const readerOf = (limit: number) => {
   const read = bodyParser({
     enableTypes: ["text"],

@@ -1,5 +1,4 @@
 import {
-  Type,
   type Static,
   type TArray,
   type TBoolean,
@@ -8,10 +7,35 @@ import {
   type TSchema,
   type TString,
   type TUnsafe,
+  Type,
 } from "@sinclair/typebox";
 import type { Order } from "../../../types/chain-queries.js";
+import { PorticoError } from "../../errors.js";
 import { didYouMean } from "../../text/known-names.js";
-import { isoDate, isoTime, spanOf } from "./iso-time.js";
+
+/** Dates and times in ISO 8601, as far as they are taken: a day, or a time with its zone. */
+export const isoDate = /^\d{4}-\d{2}-\d{2}$/;
+export const isoTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})$/;
+
+const dateLength = "2024-05-31".length;
+const dayLength = 86_400_000;
+
+/** `Date.parse` takes February 31 for March 3. */
+const isDay = (date: string): boolean => {
+  const time = Date.parse(date);
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(date);
+};
+
+/**
+ * The first and the last millisecond, since 1970, of a day (UTC) or of a moment; undefined for anything else, also for a day that no month
+ * has.
+ */
+export const spanOf = (text: string): { begin: number; end: number } | undefined => {
+  const isDate = isoDate.test(text);
+  if ((!isDate && !isoTime.test(text)) || !isDay(text.slice(0, dateLength))) return undefined;
+  const begin = Date.parse(text);
+  return Number.isNaN(begin) ? undefined : { begin, end: isDate ? begin + dayLength - 1 : begin };
+};
 
 /**
  * Types of accepted input, for the `params`, `query` and `body` of routes. Values are parsed once, at the edge; handlers get the
@@ -20,7 +44,7 @@ import { isoDate, isoTime, spanOf } from "./iso-time.js";
  */
 
 /** The parsed value, or the rule that the value breaks, worded to follow the field's name: `must be ...`. */
-export type Parsed<T> = { value: T } | { rule: string };
+type Parsed<T> = { value: T } | { rule: string };
 
 /** What the parsing of a value may depend on besides the value. */
 export interface Surroundings {
@@ -88,7 +112,11 @@ export const ListOf = <Item extends TSchema>(
 ): TArray<Item> => Type.Array(item, { ...options, ...(asText ? { [textKeyword]: "commas" } : {}) });
 
 /** The same list, which a query has as JSON, and a body as it is or as JSON. */
-export const AsJson = <List extends TArray>(list: List, options: { description?: string } = {}): List => ({ ...list, ...options, [textKeyword]: "json" });
+export const AsJson = <List extends TArray>(list: List, options: { description?: string } = {}): List => ({
+  ...list,
+  ...options,
+  [textKeyword]: "json",
+});
 
 const amountText = /^-?\d{1,40}$/;
 
@@ -130,11 +158,13 @@ export const Range = <Bound extends TSchema>(bound: Bound, options: { exact?: bo
 
 const timeKind = (bound: "from" | "to"): InputKind<number> => ({
   parse: (value, { epoch }) => {
-    const rule = `must be whole seconds since the network's epoch (${epoch}), or a time in ISO 8601 such as 2024-05-31T12:00:00Z, or a date`;
     const text = String(value);
     if (/^\d{1,15}$/.test(text) && typeof value !== "object") return { value: Number(text) };
     const span = typeof value === "string" ? spanOf(value) : undefined;
-    if (span === undefined) return { rule };
+    if (span === undefined) {
+      const times = "a time in ISO 8601 such as 2024-05-31T12:00:00Z, or a date";
+      return { rule: `must be whole seconds since the network's epoch (${epoch}), or ${times}` };
+    }
     const seconds = ((bound === "from" ? span.begin : span.end) - Date.parse(epoch)) / 1000;
     if (bound === "from") return { value: Math.max(0, Math.ceil(seconds)) };
     return seconds < 0 ? { rule: `must not lie before the network's epoch (${epoch})` } : { value: Math.floor(seconds) };
@@ -148,9 +178,11 @@ const timeKind = (bound: "from" | "to"): InputKind<number> => ({
  */
 export const TimeRange = (options: { exact?: boolean; description?: string } = {}) => {
   const { exact = false, description = "Time" } = options;
-  const meaning = `${description}: whole seconds since the network's epoch (\`constants.epoch\` of \`/node/configuration\`), or ISO 8601: a time with its zone, or a date.`;
+  const seconds = "whole seconds since the network's epoch (`constants.epoch` of `/node/configuration`)";
+  const meaning = `${description}: ${seconds}, or ISO 8601: a time with its zone, or a date.`;
+  const boundTo = (bound: "from" | "to") => Type.Optional(InputOf(timeKind(bound), { description: meaning }));
   return Type.Object(
-    { from: Type.Optional(InputOf(timeKind("from"), { description: meaning })), to: Type.Optional(InputOf(timeKind("to"), { description: meaning })) },
+    { from: boundTo("from"), to: boundTo("to") },
     { description: meaning, ...(exact ? { [exactKeyword]: true } : {}), additionalProperties: false },
   );
 };
@@ -198,8 +230,42 @@ export const OrderBy = <const Field extends string>(
   if (wrong !== undefined && "rule" in wrong) {
     throw new TypeError(`The default order "${String(options.default)}" ${wrong.rule}.`);
   }
-  return InputOf(kind, { ...options, description: options.description === undefined ? orderMeaning : `${orderMeaning} ${options.description}` });
+  const description = options.description === undefined ? orderMeaning : `${orderMeaning} ${options.description}`;
+  return InputOf(kind, { ...options, description });
 };
 
 /** The type that handlers get for an input schema. */
 export type Input<Schema extends TSchema> = Static<Schema>;
+
+const form = /^([0-9]{1,20}|[0-9a-fA-F]{64})$/;
+
+/** Names the block as of which a route answers. */
+export const At = InputOf<string>(
+  {
+    parse: (value) =>
+      typeof value === "string" && form.test(value)
+        ? { value: value.toLowerCase() }
+        : { rule: "must be a height, or the id of a block (up to 20 decimal or 64 hexadecimal digits)" },
+    accepts: { type: "string", pattern: form.source },
+  },
+  { description: "Height or id of a block: the reply is the one given when that block was the tip." },
+);
+
+/** The routes that take it. A test holds this to them, and to the README. */
+export const atTakers =
+  "/blocks, /delegates and /votes with all below them; /transactions with its search, {id}, fees and types; " +
+  "/wallets/{id} with its transactions, votes, history and statement; " +
+  "/rounds/{id}/delegates, /blockchain, /node/configuration and /node/fees";
+
+/** For what is not kept for earlier heights: `what` cannot be told. */
+export const notAtHeight = (what: string): PorticoError =>
+  new PorticoError(
+    "NOT_AT_HEIGHT",
+    `${what}. These take "at": ${atTakers}. Blocks, transactions and votes are listed by height or timestamp then.`,
+    { validation: { source: "query", keys: ["at"] } },
+  );
+
+/** @throws PorticoError NOT_AT_HEIGHT if a route that does not take `at` is asked with it */
+export const refuseAt = (pairs: readonly (readonly [name: string, value: string])[]): void => {
+  if (pairs.some(([name]) => name === "at")) throw notAtHeight('"at" is not taken here');
+};

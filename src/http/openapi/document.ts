@@ -1,16 +1,64 @@
 import { Type } from "@sinclair/typebox";
 import { type ErrorCode, errorTable } from "../../errors.js";
-import { generationOf, isCached, publicPath, replySchema } from "../route-schemas.js";
-import { routeName } from "../route-names.js";
-import { reasonOf } from "../reply/error-reply.js";
-import { type AmountForm, type AmountPrefix, formOf } from "../routing/amounts.js";
 import { hasAmount, type JsonSchema } from "../json-schema.js";
-import { type Examples, replyExample, requestExample, withTexts, withValues } from "./examples.js";
-import { parametersOf } from "./parameters.js";
-import { createSchemaWriter, type DescribedForm, type SchemaWriter } from "./schemas.js";
-import { describeOutgoing } from "./webhooks.js";
-import { type OutgoingRequest, type Route, routesOf, type Scope } from "../route.js";
-import type { Generation } from "../routing/version.js";
+import { reasonOf } from "../reply/error-reply.js";
+import { capitalized, generationOf, isCached, publicPath, replySchema, routeName } from "../route-properties.js";
+import type { OperationExample, OutgoingRequest, Route, Scope } from "../route.js";
+import { type AmountForm, type AmountPrefix, formOf, type Generation } from "../routing/version.js";
+import { createSchemaWriter, type DescribedForm, headerParameters, parametersOf, type SchemaWriter } from "./schemas.js";
+
+export type Examples = Readonly<Record<string, OperationExample>>;
+
+const exampleOf = (value: unknown): JsonSchema => (value === undefined ? {} : { example: value });
+
+const requestExample = (example: OperationExample | undefined): JsonSchema => exampleOf(example?.body);
+
+const replyExample = (example: OperationExample | undefined, form: DescribedForm): JsonSchema =>
+  exampleOf(form === "string" ? (example?.replyInText ?? example?.reply) : example?.reply);
+
+/** The content of a body that a route makes itself, with its examples. */
+const withTexts = (content: JsonSchema, example: OperationExample | undefined): JsonSchema =>
+  Object.fromEntries(
+    Object.entries(content).map(([type, media]) => {
+      const text = example?.texts?.[type];
+      return [type, { ...(media as JsonSchema), ...(type === "application/json" ? exampleOf(example?.reply) : exampleOf(text)) }];
+    }),
+  );
+
+/** Parameters of a path get the values of the example. */
+const withValues = (parameters: readonly JsonSchema[], example: OperationExample | undefined): JsonSchema[] =>
+  parameters.map((parameter) => {
+    const text = example?.params?.[String(parameter.name)];
+    return parameter.in === "path" ? { ...parameter, ...exampleOf(valueOf(parameter, text)) } : parameter;
+  });
+
+const valueOf = ({ schema }: JsonSchema, text: string | undefined): unknown =>
+  text !== undefined && (schema as JsonSchema).type === "integer" ? Number(text) : text;
+
+/** `transaction.pool.added` → `onTransactionPoolAdded`. A name with a colon is another one for an event whose name has points. */
+const operationOfOutgoing = (name: string): string => {
+  return `on${capitalized(name)}${name.includes(":") ? "Alias" : ""}`;
+};
+
+/** The member `webhooks` of an OpenAPI document: by event or what else it is, the request that a target gets. */
+const describeOutgoing = (requests: readonly OutgoingRequest[], writer: SchemaWriter): Record<string, JsonSchema> =>
+  Object.fromEntries(
+    requests.map(({ name, summary, description, headers, body, example, answers }) => [
+      name,
+      {
+        post: {
+          tags: ["webhooks"],
+          summary,
+          description,
+          operationId: operationOfOutgoing(name),
+          security: [],
+          parameters: headerParameters(headers, writer),
+          requestBody: { required: true, content: { "application/json": { schema: writer.reply(body, "number"), example } } },
+          responses: Object.fromEntries(Object.entries(answers).map(([status, meaning]) => [status, { description: meaning }])),
+        },
+      },
+    ]),
+  );
 
 export interface OpenApiInfo {
   title: string;
@@ -58,10 +106,18 @@ const Failure = Type.Object(
     statusCode: Type.Integer(),
     error: Type.String(),
     message: Type.String(),
-    code: Type.Optional(Type.Unsafe<ErrorCode>({ type: "string", enum: exposedCodes, description: "Names the error, for programs. Only in the second generation." })),
+    code: Type.Optional(
+      Type.Unsafe<ErrorCode>({
+        type: "string",
+        enum: exposedCodes,
+        description: "Names the error, for programs. Only in the second generation.",
+      }),
+    ),
     docs: Type.Optional(Type.String({ description: "For an unknown path: where the docs are." })),
     validation: Type.Optional(Type.Object({ source: Type.String(), keys: Type.Array(Type.String()) })),
-    oldest: Type.Optional(Type.Object(blockName, { description: "For what is kept no longer: the first block of which there is something." })),
+    oldest: Type.Optional(
+      Type.Object(blockName, { description: "For what is kept no longer: the first block of which there is something." }),
+    ),
     tip: Type.Optional(Type.Object(blockName, { description: "For a cursor that is not known: the newest block." })),
   },
   { title: "Failure" },
@@ -76,7 +132,10 @@ const FirstGenerationFailure = Type.Object(
 const replyHeaders = {
   "API-Version": { description: "Generation that answered.", schema: { type: "integer", enum: [1, 2] } },
   "X-Request-Id": { description: "Identifies the request in the log.", schema: { type: "string" } },
-  "X-Block-Height": { description: "Height of the state that the reply was computed from; left out where there was none.", schema: { type: "integer" } },
+  "X-Block-Height": {
+    description: "Height of the state that the reply was computed from; left out where there was none.",
+    schema: { type: "integer" },
+  },
   ETag: { description: "Strong validator of the body's bytes.", schema: { type: "string" } },
   "WWW-Authenticate": { description: "How to authenticate: by a token.", schema: { type: "string" } },
   "Retry-After": { description: "Seconds to wait before the next try.", schema: { type: "integer" } },
@@ -93,12 +152,12 @@ const refusedEarly = [400, 408, 417, 431];
 /** Error statuses that a route may answer with. In the first generation, few errors keep a status of their own. */
 const failuresOf = <State extends Scope>(route: Route<State>, generation: Generation): number[] => {
   const kept = (route.errors ?? []).filter((status) => status >= 500);
-  const told = generation === 1 ? kept : [...(route.params === undefined ? [] : [404]), ...(route.errors ?? []), ...(route.atHeight === true ? [404, 410, 501] : [])];
+  const own = [...(route.params === undefined ? [] : [404]), ...(route.errors ?? []), ...(route.atHeight === true ? [404, 410, 501] : [])];
   const body = generation === 1 || route.body === undefined ? [] : [413, 415];
   const entry = route.authenticated === true ? [401] : [];
   // Every route answers 503 while the node is stopping; that of a route with statuses of its own is in its `default`.
   const always = [429, 500, ...(route.kind === "item" && typeof route.status === "function" ? [] : [503])];
-  return [...new Set([...refusedEarly, ...told, ...entry, ...body, ...always])].sort((a, b) => a - b);
+  return [...new Set([...refusedEarly, ...(generation === 1 ? kept : own), ...entry, ...body, ...always])].sort((a, b) => a - b);
 };
 
 /** How a route's replies write amounts: below a prefix as that says, otherwise as each request does. */
@@ -134,7 +193,8 @@ const responsesOf = <State extends Scope>(route: Route<State>, writer: SchemaWri
 const amountsHeader = <State extends Scope>(route: Route<State>, options: OpenApiOptions): JsonSchema[] => {
   if (formOfReplies(route, options) !== "either" || !hasAmount(replySchema(route))) return [];
   const description =
-    "How the reply writes amounts. Below `/numbers` and `/strings` the path says so, and the documents that are served there describe one form only.";
+    "How the reply writes amounts. Below `/numbers` and `/strings` the path says so, " +
+    "and the documents that are served there describe one form only.";
   const schema = { type: "string", enum: ["number", "string"], default: options.amounts };
   return [{ name: "API-Amounts", in: "header", required: false, description, schema }];
 };
@@ -151,16 +211,21 @@ const tagsOf = <State extends Scope>(routes: readonly Route<State>[], groups: Gr
     return { name, description: generationOf(versions) === 1 ? `${about} As clients of the ${firstGeneration} call them.` : about };
   });
 
+const pageHint = "Answers with one page; `meta` has the total and links to the other pages, which all cost the same.";
+const cacheHint =
+  "The reply holds until the next block: its `ETag` changes with its bytes, and `X-Block-Height` is the height it was computed at.";
+const amountHint =
+  "Amounts are whole numbers of 1e-8 of the token. Some exceed 2^53, beyond which a JSON number loses digits in many languages: " +
+  "clients that are generated do well to ask for text, by `API-Amounts: string` or below `/strings`.";
+
 /** What a client has to know of a route besides its summary. */
 const descriptionOf = <State extends Scope>(route: Route<State>): string =>
   [
     route.summary,
-    ...(route.kind === "list" ? ["Answers with one page; `meta` has the total and links to the other pages, which all cost the same."] : []),
+    ...(route.kind === "list" ? [pageHint] : []),
     ...(route.authenticated === true ? ["Needs the token in `Authorization`."] : []),
-    ...(isCached(route) && route.stateless !== true ? ["The reply holds until the next block: its `ETag` changes with its bytes, and `X-Block-Height` is the height it was computed at."] : []),
-    ...(hasAmount(replySchema(route)) && generationOf(route.versions) === 2
-      ? ["Amounts are whole numbers of 1e-8 of the token. Some exceed 2^53, beyond which a JSON number loses digits in many languages: clients that are generated do well to ask for text, by `API-Amounts: string` or below `/strings`."]
-      : []),
+    ...(isCached(route) && route.stateless !== true ? [cacheHint] : []),
+    ...(hasAmount(replySchema(route)) && generationOf(route.versions) === 2 ? [amountHint] : []),
     ...(generationOf(route.versions) === 1 ? ["Errors of the client are answered with 200 and `success: false`."] : []),
   ].join(" ");
 
@@ -253,20 +318,3 @@ export const createOpenApiByPrefix = <State extends Scope>(
   const made: Partial<Record<AmountPrefix, OpenApiDocument>> = {};
   return (prefix) => (made[prefix] ??= createOpenApi(routes, { ...options, prefix }, info, outgoing));
 };
-
-/** `GET /openapi.json`: the document of the prefix below which it is asked for. */
-export const openApiRoute = <State extends Scope>(documentOf: (prefix: AmountPrefix) => OpenApiDocument): Route<State> =>
-  routesOf<State>().item({
-    method: "GET",
-    path: "/openapi.json",
-    versions: [1, 2],
-    resource: "node",
-    summary: "Describes this interface.",
-    stateless: true,
-    cache: "tip",
-    reply: Type.Unsafe<OpenApiDocument>({}),
-    answer: ({ prefix, versioned }) => {
-      const document = documentOf(prefix);
-      return versioned ? { ...document, servers: document.servers.map(({ url, ...server }) => ({ ...server, url: url === "." ? ".." : `../${url}` })) } : document;
-    },
-  });

@@ -1,27 +1,25 @@
+import type { ServerResponse } from "node:http";
 import type { MaybePromise } from "../../../types/chain-adapter.js";
 import { andThen, isPromised } from "../../async/maybe-promise.js";
 import { PorticoError } from "../../errors.js";
-import type { ResponseCache } from "../cache/response-cache.js";
-import { bodyReply, type BodyReplyNeeds } from "../reply/body-reply.js";
-import { longReply } from "../reply/long-json.js";
-import { createReply, immutable, type Reply, type ReplyFacts } from "../reply/reply.js";
+import { bodyReply, type BodyReplyNeeds, withOwn } from "../reply/body-reply.js";
+import { longReply } from "../reply/json-writer.js";
+import {
+  clientHas,
+  createNegotiation,
+  createReply,
+  type Encoding,
+  type HeaderPairs,
+  headersOf304,
+  immutable,
+  type Reply,
+  type ReplyFacts,
+  type Variant,
+} from "../reply/reply.js";
 import type { BodyAnswer, Route, Scope } from "../route.js";
-import type { Step } from "./climb.js";
-import type { Endpoint } from "./endpoint.js";
-import { watchLeaving } from "./in-flight.js";
-import type { ParsedRequest } from "./parsed-request.js";
-import type { RequestContext } from "./request-context.js";
-
-interface AnswerNeeds<State extends Scope> {
-  cache: ResponseCache<ParsedRequest<State>>;
-  /** `at`: the block as of which it is to be, by height or id; undefined: the tip. `readsNone`: whether one without a tip will do. */
-  openState(at?: string, readsNone?: boolean): MaybePromise<State>;
-  tipId: (() => string | undefined) | undefined;
-  /** Lets go of a state. */
-  release(state: State): void;
-  /** Bytes from which on replies are available compressed. */
-  threshold: number;
-}
+import type { Endpoint, RouteInput } from "./endpoint.js";
+import { type BodyStream, isClosed, onceClosed, watchLeaving } from "./streams.js";
+import { clientLeft, type Ladder, type ParsedRequest, type RequestContext, type Step } from "./request-context.js";
 
 const cacheControlOf = ({ authenticated, hasHostParts }: Route, isFinal: boolean): ReplyFacts["cacheControl"] => {
   if (authenticated === true) return "no-store";
@@ -41,15 +39,17 @@ const createWriter =
       cacheControl: cacheControlOf(endpoint.route, state.isFinal === true),
       lasting: isKept && endpoint.cached,
     };
-    // What is spread comes last: the other way round, V8 keeps a hidden class of each until a full collection (`npm run test:long -- garbage`).
+    // What is spread comes last: the other way round, V8 keeps a hidden class of each until a full collection
+    // (`npm run test:long -- garbage`).
     return typeof json === "string" ? createReply({ json, ...facts }, threshold) : longReply(facts, json);
   };
 
 /** The tip for which a reply is kept. One that reads no state is the same where none is open. */
-const heldFor = <State extends Scope>({ route }: Endpoint<State>, { tip }: State): string | undefined => tip?.id ?? (route.stateless === true ? "" : undefined);
+const tipOf = <State extends Scope>({ route }: Endpoint<State>, { tip }: State): string | undefined =>
+  tip?.id ?? (route.stateless === true ? "" : undefined);
 
 /** The steps that look a reply up in the cache: before a state is opened, if the tip is known, and for the tip of the state. */
-export const createLookUps = <State extends Scope>({ cache, tipId }: Pick<AnswerNeeds<State>, "cache" | "tipId">) => {
+export const createLookUps = <State extends Scope>({ cache, needs: { tipId } }: Ladder<State>) => {
   const lookUp: Step<State> = (context) => {
     const { entry, endpoint } = context;
     const tip = entry !== undefined && endpoint?.cached === true ? tipId?.() : undefined;
@@ -61,7 +61,7 @@ export const createLookUps = <State extends Scope>({ cache, tipId }: Pick<Answer
   const lookUpAtState: Step<State> = (context) => {
     const { entry, endpoint, key, state } = context;
     if (endpoint?.cached !== true || key === undefined || state === undefined) return;
-    const id = heldFor(endpoint, state);
+    const id = tipOf(endpoint, state);
     if (id === undefined) return;
     if (entry !== undefined) context.reply = cache.replyAt(entry, id);
     context.isHit = context.reply !== undefined;
@@ -77,20 +77,28 @@ export const createLookUps = <State extends Scope>({ cache, tipId }: Pick<Answer
   return { lookUp, lookUpAtState };
 };
 
+/** What its route is asked with, where this request has more than those that equal it: a body, headers, or a client that may leave. */
+const ownInput = <State extends Scope>(context: RequestContext<State>, input: RouteInput): RouteInput => {
+  const { params, query, page, prefix, versioned, at } = input;
+  const { body, transport } = context;
+  return { params, query, page, prefix, versioned, at, body, headers: transport.request.headers };
+};
+
 /**
- * For a route that may wait, and has nobody to wait for once its client has left. No state is held meanwhile: the store could not use pages again that
- * it has replaced since. The reply, also where it is an error, has the height of when it is made.
+ * Long-poll routes release the state while they wait, as an open snapshot keeps LMDB from reusing freed pages, and stop when the client
+ * disconnects. The reply, also where it is an error, has the height of when it is made.
  */
 const createAskWaiting =
   <State extends Scope>(openOne: Step<State>, release: (state: State) => void) =>
   async (context: RequestContext<State>, { endpoint, input }: ParsedRequest<State>, state: State): Promise<unknown> => {
-    const { body, transport } = context;
-    const { params, query, page, prefix, versioned, at } = input;
-    const leaving = watchLeaving(transport.response);
+    const leaving = watchLeaving(context.transport.response);
+    const asked = ownInput(context, input);
+    asked.left = leaving.signal;
+    asked.waited = (milliseconds) => (context.waited += milliseconds);
     context.state = undefined;
     release(state);
     try {
-      return await endpoint.ask({ params, query, page, body, prefix, versioned, at, headers: transport.request.headers, left: leaving.signal, waited: (milliseconds) => (context.waited += milliseconds) }, state);
+      return await endpoint.ask(asked, state);
     } finally {
       leaving.forget();
       await openOne(context);
@@ -98,7 +106,7 @@ const createAskWaiting =
   };
 
 /** The steps that compute a reply from a state. */
-export const createAnswers = <State extends Scope>({ cache, openState, release, threshold }: Omit<AnswerNeeds<State>, "tipId">) => {
+export const createAnswers = <State extends Scope>({ cache, needs, release, threshold }: Ladder<State>) => {
   const writeReply = createWriter<State>(threshold);
 
   const openOne: Step<State> = (context) => {
@@ -106,7 +114,7 @@ export const createAnswers = <State extends Scope>({ cache, openState, release, 
     // Nobody waits for a state that was: it is the same at the next tip.
     if (at !== undefined && context.entry !== undefined) context.entry.slow = true;
     const isStateless = context.endpoint?.route.stateless === true;
-    return andThen(openState(at, isStateless), (state) => {
+    return andThen(needs.openState(at, isStateless), (state) => {
       context.state = state;
       context.height = state.height ?? state.tip?.height;
       if (state.tip === undefined && !isStateless) throw new PorticoError("NOT_READY");
@@ -116,20 +124,25 @@ export const createAnswers = <State extends Scope>({ cache, openState, release, 
   const reply = (context: RequestContext<State>, parsed: ParsedRequest<State>, state: State, answer: unknown): Reply => {
     const { entry } = context;
     const made = writeReply(parsed, answer, state, entry !== undefined);
-    const id = entry === undefined || !parsed.endpoint.cached ? undefined : heldFor(parsed.endpoint, state);
+    const id = entry === undefined || !parsed.endpoint.cached ? undefined : tipOf(parsed.endpoint, state);
     if (entry !== undefined && id !== undefined) cache.keep(entry, id, made);
     return (context.reply = made);
   };
 
   /** For a route that makes its body itself. */
   const askBody = (context: RequestContext<State>, { endpoint, input }: ParsedRequest<State>, state: State): MaybePromise<void> => {
-    const { body, height, transport } = context;
+    const { height, transport } = context;
     const { headers, method } = transport.request;
     // Ranges are for GET alone (RFC 9110, 14.2).
     const asked = method === "GET" ? headers : { ...headers, range: undefined };
-    const needs: BodyReplyNeeds = { asked, height: endpoint.route.stateless === true ? undefined : height, threshold, addHeaders: (pairs) => context.addHeaders(pairs) };
-    return andThen(endpoint.ask({ headers, ...input, body }, state), (answer) =>
-      andThen(bodyReply(answer as BodyAnswer, needs), (made) => {
+    const bodyNeeds: BodyReplyNeeds = {
+      asked,
+      height: endpoint.route.stateless === true ? undefined : height,
+      threshold,
+      addHeaders: (pairs) => context.addHeaders(pairs),
+    };
+    return andThen(endpoint.ask(ownInput(context, input), state), (answer) =>
+      andThen(bodyReply(answer as BodyAnswer, bodyNeeds), (made) => {
         context.reply = made;
       }),
     );
@@ -138,12 +151,14 @@ export const createAnswers = <State extends Scope>({ cache, openState, release, 
   const askWaiting = createAskWaiting(openOne, release);
 
   const ask: Step<State> = (context) => {
-    const { parsed, state, body, key, entry, transport } = context;
+    const { parsed, state, body, key, entry } = context;
     if (parsed === undefined || state === undefined) return;
-    const { endpoint } = parsed;
-    if (endpoint.route.kind === "body") return askBody(context, parsed, state);
-    const isWaiting = endpoint.route.kind === "item" && endpoint.route.waits === true;
-    const answer = isWaiting ? askWaiting(context, parsed, state) : endpoint.ask(body === undefined ? parsed.input : { ...parsed.input, body, headers: transport.request.headers }, state);
+    const { endpoint, input } = parsed;
+    const { route } = endpoint;
+    if (route.kind === "body") return askBody(context, parsed, state);
+    const isWaiting = route.kind === "item" && route.waits === true;
+    const own = body === undefined ? input : ownInput(context, input);
+    const answer = isWaiting ? askWaiting(context, parsed, state) : endpoint.ask(own, state);
     if (!isPromised(answer)) {
       context.answer = answer;
       return;
@@ -160,4 +175,122 @@ export const createAnswers = <State extends Scope>({ cache, openState, release, 
   };
 
   return { openState: openOne, ask, write, writeReply };
+};
+
+interface SendNeeds<State extends Scope> {
+  /** Version headers. */
+  headersOf(context: RequestContext<State>): HeaderPairs;
+  /** Makes the reply of a request that failed. */
+  fail(context: RequestContext<State>, error: unknown): void;
+  /** Releases the state of a request, if it is still open. */
+  release(context: RequestContext<State>): void;
+  /** Is told of a request when its reply has been handed to the connection; of one whose body is a stream, when the response has closed. */
+  answered: ((context: RequestContext<State>) => void) | undefined;
+}
+
+/** Tells a client that the connection is about to end, so that it sends no further request on it that would be lost. */
+const lastReply: HeaderPairs = ["Connection", "close"];
+
+const variantOf = (reply: Reply, encoding: Encoding | undefined): MaybePromise<Variant> =>
+  encoding === undefined || reply.encoded === undefined ? reply.plain : reply.encoded(encoding);
+
+/**
+ * Whether a reply reaches nobody: the client has left, or was refused what it was still sending, after which nothing is written any more.
+ */
+const isLost = (response: ServerResponse): boolean => isClosed(response) || response.socket?.writableEnded === true;
+
+/** Hands status, headers and body to the transport. */
+const createDispatch = <State extends Scope>(ladder: Ladder<State>, { headersOf, release, answered }: SendNeeds<State>) => {
+  const { defaultHeaders, streams, options } = ladder;
+
+  /** The body of a stream, which is not begun if nobody would see it. */
+  const openStream = (context: RequestContext<State>, { stream }: Reply, headers: string[], isHad: boolean): BodyStream | undefined => {
+    const { transport } = context;
+    if (stream === undefined || isHad) return undefined;
+    // Here, and not before: several requests may be on their way at once. HEAD is answered as GET would be.
+    if (stream.endless && streams.endless >= options.maxStreams) throw new PorticoError("STREAMS_FULL");
+    if (stream.length !== undefined) headers.push("Content-Length", String(stream.length));
+    if (transport.request.method === "HEAD") return undefined;
+    const body = streams.open(stream, transport.response, () => release(context));
+    context.isStreamed = true;
+    if (answered === undefined) return body;
+    onceClosed(transport.response, () => {
+      context.bytes = body.produced;
+      answered(context);
+    });
+    return body;
+  };
+
+  return (context: RequestContext<State>, reply: Reply, variant: Variant): void => {
+    const { transport, ownHeaders, id } = context;
+    const { headers: asked } = transport.request;
+    const isHad = clientHas(asked, variant);
+    const general = [...defaultHeaders.of(asked.origin), ...headersOf(context)];
+    const own = isHad ? headersOf304(variant) : variant.headers;
+    const headers = reply.hasOwnHeaders === true ? withOwn(general, own) : [...general, ...own];
+    headers.push(...ownHeaders, "X-Request-Id", id);
+    if (ladder.needs.isStopping()) headers.push(...lastReply);
+    const status = isHad ? 304 : reply.status;
+    const isGone = isLost(transport.response);
+    context.status = isGone ? clientLeft : status;
+    if (reply.stream === undefined) {
+      const bytes = isHad || reply.status === 204 ? undefined : variant.bytes;
+      if (transport.request.method !== "HEAD" && !isGone) context.bytes = bytes?.length ?? 0;
+      transport.send(status, headers, bytes);
+      return;
+    }
+    const body = openStream(context, reply, headers, isHad);
+    if (body === undefined) release(context);
+    transport.send(status, headers, body);
+  };
+};
+
+/** The last step of the ladder: sends the reply in the encoding that the client prefers, or 304 if it has it already. */
+export const createSend = <State extends Scope>(ladder: Ladder<State>, needs: SendNeeds<State>) => {
+  const { inFlight } = ladder;
+  const { fail, release, answered } = needs;
+  const encodingOf = createNegotiation();
+  const dispatch = createDispatch(ladder, needs);
+
+  /**
+   * Of a large reply, some may still have to be sent, at the pace of its client; in a Koa app, all of it, when other middleware is done.
+   */
+  const finish = (context: RequestContext<State>): void => {
+    const { response } = context.transport;
+    if (!context.isStreamed) answered?.(context);
+    const isSent = response.writableEnded && (response.socket?.writableLength ?? 0) === 0;
+    if (isSent) inFlight.leave();
+    // To listen to each would cost a third as much again as a ready reply.
+    else onceClosed(response, inFlight.leave);
+  };
+
+  const sendReply = (context: RequestContext<State>): MaybePromise<void> => {
+    const { reply, transport } = context;
+    if (reply === undefined) throw new Error("No step made a reply.");
+    const encoding = reply.encoded === undefined ? undefined : encodingOf(transport.request);
+    return andThen(variantOf(reply, encoding), (variant) => dispatch(context, reply, variant));
+  };
+
+  const sendFailure = (context: RequestContext<State>, error: unknown): void => {
+    release(context);
+    try {
+      // Headers that cannot be sent any more belong to a reply that is not ours.
+      if (context.transport.response.headersSent) throw error;
+      fail(context, error);
+      if (context.reply !== undefined) dispatch(context, context.reply, context.reply.plain);
+    } catch (failure) {
+      context.transport.abandon(failure);
+    }
+  };
+
+  return (context: RequestContext<State>): MaybePromise<void> => {
+    try {
+      const sent = sendReply(context);
+      if (!isPromised(sent)) return finish(context);
+      return sent.catch((error: unknown) => sendFailure(context, error)).then(() => finish(context));
+    } catch (error) {
+      sendFailure(context, error);
+      finish(context);
+    }
+  };
 };

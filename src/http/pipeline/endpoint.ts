@@ -3,30 +3,28 @@ import { Type } from "@sinclair/typebox";
 import type { MaybePromise } from "../../../types/chain-adapter.js";
 import { inputError, PorticoError } from "../../errors.js";
 import type { ReadInput } from "../input/input-reader.js";
-import { refuseAt } from "../input/at.js";
-import { pageInput, type PageInput, pageMeta } from "../input/paging.js";
-import { createQueryLayout, type QueryPairs } from "../input/query-string.js";
-import type { PageAnswer, Route, Scope } from "../route.js";
-import { generationOf, isCacheable, isCached, querySchema, replySchema } from "../route-schemas.js";
+import { refuseAt } from "../input/schema.js";
+import { createQueryLayout, pageMeta, pageRequest, type QueryPairs } from "../input/query.js";
+import type { PageAnswer, PageRequest, Route, Scope } from "../route.js";
+import { generationOf, isCacheable, isCached, querySchema, replySchema } from "../route-properties.js";
 import { parameterNames } from "../routing/router.js";
-import { createJsonWriter, createRowsWriter, type LongJson } from "../reply/long-json.js";
-import type { AmountForm, AmountPrefix } from "../routing/amounts.js";
-import type { Generation } from "../routing/version.js";
+import { createJsonWriter, createRowsWriter, type LongJson, type WriteJson } from "../reply/json-writer.js";
+import type { AmountForm, AmountPrefix, Generation } from "../routing/version.js";
 
 /** The input of one request, parsed. */
 export interface RouteInput {
   params: unknown;
   query: unknown;
   /** For list routes only. */
-  page: PageInput | undefined;
+  page: PageRequest | undefined;
   /** Set once the body has been read. */
   body: unknown;
   prefix: AmountPrefix;
   versioned: boolean;
   /** The block as of which it is answered: height or id; undefined: the tip. */
   at: string | undefined;
-  /** For routes that make their bodies themselves only; set when they are asked. */
-  headers?: IncomingHttpHeaders;
+  /** Those of the request where it has a body, makes its body itself or waits: set when the route is asked. Otherwise none. */
+  headers: IncomingHttpHeaders;
   /** For routes that wait only; set when they are asked. */
   left?: AbortSignal | undefined;
   waited?: (milliseconds: number) => void;
@@ -42,7 +40,7 @@ export interface Asked {
 }
 
 /** The outcome of a route. */
-export interface Answered {
+interface Answered {
   status: number;
   json: string | LongJson;
 }
@@ -95,11 +93,12 @@ const readerOfBody = <State extends Scope>(route: Route<State>, needs: EndpointN
   };
 };
 
-const splitPaging = (query: unknown): { page: PageInput; query: unknown } => {
-  const { page, limit, offset, ...rest } = query as { page?: number; limit: number; offset?: number };
-  const paging = { limit, ...(page === undefined ? {} : { page }), ...(offset === undefined ? {} : { offset }) };
-  return { page: pageInput(paging), query: rest };
+const splitPaging = (given: unknown): { page: PageRequest; query: unknown } => {
+  const { page, limit, offset, ...query } = given as { page?: number; limit: number; offset?: number };
+  return { page: pageRequest(page, limit, offset), query };
 };
+
+const noHeaders: IncomingHttpHeaders = Object.freeze({});
 
 const readerOfInput = <State extends Scope>(route: Route<State>, needs: EndpointNeeds) => {
   const schema = querySchema(route);
@@ -116,18 +115,11 @@ const readerOfInput = <State extends Scope>(route: Route<State>, needs: Endpoint
     const { at, ...rest } = readQuery(layOut(pairs)) as { at?: string };
     const all = takesAt || at === undefined ? rest : { at, ...rest };
     // What is spread comes last: the other way round, V8 makes a hidden class of each object, which stays until a full collection.
-    const common = { params: parsedParams, body: undefined, prefix, versioned, at: takesAt ? at : undefined };
+    const common = { params: parsedParams, body: undefined, prefix, versioned, at: takesAt ? at : undefined, headers: noHeaders };
     if (route.kind !== "list") return { query: own ? all : undefined, page: undefined, ...common };
     const { page, query } = splitPaging(all);
     return { query: own ? query : undefined, page, ...common };
   };
-};
-
-const requirePage = (page: PageInput | undefined): PageInput => {
-  if (page === undefined) {
-    throw new PorticoError("INTERNAL", "A list was requested without a page.");
-  }
-  return page;
 };
 
 /** Makes the path of a list for links. */
@@ -137,8 +129,6 @@ const createLinkPath = (basePath: string, path: string): ((asked: Asked) => stri
   return ({ params, prefix }) =>
     parts.reduce((written, [name, text]) => written + encodeURIComponent(params[name] ?? "") + text, `${basePath}${prefix}/v2${begin}`);
 };
-
-type WriteJson = ReturnType<typeof createJsonWriter>;
 
 /** The writer of a route's JSON for each form of amounts, made when it is first needed. The first generation has but one form. */
 const jsonWritersOf = <State extends Scope>(route: Route<State>): ((amounts: AmountForm) => WriteJson) => {
@@ -170,22 +160,10 @@ const writerOf = <State extends Scope>(route: Route<State>, needs: EndpointNeeds
   }
   const linkPath = createLinkPath(needs.basePath, route.path);
   return (answer, { page }, asked) => {
+    if (page === undefined) throw new PorticoError("INTERNAL", "A list was requested without a page.");
     const { rows, total } = answer as PageAnswer<unknown>;
-    const meta = pageMeta({ count: rows.length, total }, linkPath(asked), asked.pairs, requirePage(page));
+    const meta = pageMeta({ count: rows.length, total }, linkPath(asked), asked.pairs, page);
     return { status: 200, json: writeJson(asked.amounts)({ meta, data: rows }) };
-  };
-};
-
-const askerOf = <State extends Scope>(route: Route<State>): Endpoint<State>["ask"] => {
-  if (route.kind === "item" && route.waits === true) {
-    return ({ params, query, body, prefix, versioned, headers = {}, left, waited }, state) => route.answer({ params, query, body, prefix, versioned, headers, left, waited } as never, state);
-  }
-  if (route.kind === "item" || route.kind === "body") {
-    return ({ params, query, body, prefix, versioned, headers = {} }, state) => route.answer({ params, query, body, prefix, versioned, headers } as never, state);
-  }
-  return ({ params, query, body, page, prefix, versioned }, state) => {
-    const { offset, limit } = requirePage(page);
-    return route.answer({ params, query, body, prefix, versioned, page: { offset, limit } } as never, state);
   };
 };
 
@@ -208,7 +186,7 @@ export const createEndpoint = <State extends Scope>(route: Route<State>, needs: 
     takesBody: route.method === "POST" || route.method === "PUT" || route.method === "PATCH",
     readInput: readerOfInput(route, needs),
     readBody: readerOfBody(route, needs),
-    ask: askerOf(route),
+    ask: (input, state) => route.answer(input as never, state),
     write: writerOf(route, needs),
   };
 };

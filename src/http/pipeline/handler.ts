@@ -1,40 +1,39 @@
 import type { MaybePromise } from "../../../types/chain-adapter.js";
-import type { Logger } from "../../../types/node-context.js";
 import { loopShare } from "../../async/loop-share.js";
-import { andThen } from "../../async/maybe-promise.js";
+import { andThen, isPromised } from "../../async/maybe-promise.js";
+import { createOpenCount, type OpenCount } from "../../async/open-count.js";
+import { metered } from "../../async/work-meter.js";
 import { messageOf, type PorticoError } from "../../errors.js";
-import { createPrewarm } from "../cache/prewarm.js";
-import { createResponseCache } from "../cache/response-cache.js";
 import type { EdgeOptions } from "../edge-options.js";
-import { createDefaultHeaders, createVersionHeaders } from "../reply/default-headers.js";
 import { failureReply, porticoErrorOf } from "../reply/error-reply.js";
+import { createDefaultHeaders, createVersionHeaders } from "../reply/reply.js";
+import { createPrewarm, createResponseCache } from "../response-cache.js";
 import type { Scope } from "../route.js";
-import type { Locate } from "../routing/resolve.js";
-import { createAnswers, createLookUps } from "./answer.js";
-import { createChecks } from "./check.js";
-import { createClimb, type Stage } from "./climb.js";
+import type { Locate } from "../routing/router.js";
+import { createAnswers, createLookUps, createSend } from "./answer.js";
 import type { Endpoint } from "./endpoint.js";
-import { createInFlight, type InFlight } from "./in-flight.js";
-import { createMatch } from "./match.js";
-import type { ParsedRequest } from "./parsed-request.js";
+import { createChecks, createMatch } from "./match.js";
 import { createRateLimit } from "./rate-limit.js";
-import { guardedObserver, type Replied, repliedOf } from "./replied.js";
-import { RequestContext, type Transport } from "./request-context.js";
-import type { RequestId } from "./request-id.js";
-import { createSend } from "./send.js";
+import {
+  type Ladder,
+  type LadderNeeds,
+  type ParsedRequest,
+  type Replied,
+  repliedOf,
+  RequestContext,
+  type RequestId,
+  type Step,
+  type Transport,
+} from "./request-context.js";
 import { createStreams, type Streams } from "./streams.js";
 
-interface HandlerNeeds<State extends Scope> extends Locate<Endpoint<State>> {
-  openState(at?: string, readsNone?: boolean): MaybePromise<State>;
-  tipId: (() => string | undefined) | undefined;
-  isStopping(): boolean;
+interface HandlerNeeds<State extends Scope> {
+  needs: LadderNeeds<State>;
+  routing: Locate<Endpoint<State>>;
   requestId: RequestId;
-  authorize(authorization: string | undefined): MaybePromise<boolean>;
-  /** Told of a request that met a damaged record. */
-  damaged?: ((reason: string) => void) | undefined;
-  logger: Logger;
-  /** Is told of every request when it has been answered. */
-  onReply?: ((replied: Replied) => void) | undefined;
+  /** Is told of every request when it has been answered. It must not throw. */
+  observe: ((replied: Replied) => void) | undefined;
+  inStages: RunStages;
 }
 
 interface Handler<State extends Scope> {
@@ -42,11 +41,15 @@ interface Handler<State extends Scope> {
   handle(transport: Transport): void;
   /** Computes repeated replies from a state that is about to become current, and releases it. */
   prewarm(state: State): Promise<void>;
-  readonly inFlight: InFlight;
+  /** The requests that are being answered. */
+  readonly inFlight: OpenCount;
   readonly streams: Streams;
   /** Bytes of the replies that are kept. */
   readonly cached: number;
 }
+
+/** A part of the work on an item. It must not throw or reject. */
+export type Stage<Item> = (item: Item) => MaybePromise<void>;
 
 /** Takes requests through the stages: one by one, or many at a time. */
 type RunStages = <Item>(stages: readonly Stage<Item>[]) => (item: Item) => void;
@@ -54,12 +57,37 @@ type RunStages = <Item>(stages: readonly Stage<Item>[]) => (item: Item) => void;
 /** Milliseconds for which a new state may be held back. */
 const longestPrewarm = 25;
 
+/**
+ * Takes one step after another, until there is a reply; synchronously as far as nothing has to be awaited. `fail` makes the reply of an
+ * error.
+ */
+const createClimb = <State extends Scope>(fail: (context: RequestContext<State>, error: unknown) => void) => {
+  const go = (context: RequestContext<State>, steps: readonly Step<State>[]): MaybePromise<void> => {
+    for (const [index, step] of steps.entries()) {
+      if (context.reply !== undefined) return;
+      try {
+        const done = step(context);
+        if (isPromised(done)) {
+          return Promise.resolve(done).then(
+            () => climb(context, steps.slice(index + 1)),
+            (error: unknown) => fail(context, error),
+          );
+        }
+      } catch (error) {
+        fail(context, error);
+      }
+    }
+  };
+  const climb: typeof go = (context, steps) => metered(context, () => go(context, steps));
+  return climb;
+};
+
 const detailOf = (error: PorticoError): string =>
   error.cause instanceof Error ? (error.cause.stack ?? error.cause.message) : (error.stack ?? error.message);
 
 /** Makes the reply of a request that failed, and tells of what is not the client's doing. */
 const createFail =
-  <State extends Scope>({ damaged, logger }: HandlerNeeds<State>, versionOf: ReturnType<typeof createMatch<State>>["versionOf"]) =>
+  <State extends Scope>({ damaged, logger }: LadderNeeds<State>, versionOf: ReturnType<typeof createMatch<State>>["versionOf"]) =>
   (context: RequestContext<State>, thrown: unknown): void => {
     const error = porticoErrorOf(thrown);
     if (error.code === "RECORD_DAMAGED") damaged?.(error.message);
@@ -70,21 +98,34 @@ const createFail =
     context.reply = failureReply(error, { ...versionOf(context), height: context.height });
   };
 
-const createAnswered = <State extends Scope>({ onReply, logger }: HandlerNeeds<State>) => {
-  const observe = guardedObserver(onReply, logger);
-  return observe && ((context: RequestContext<State>): void => observe(repliedOf(context)));
-};
-
-/** A state is the host's, and so may be what fails. */
-const createRelease =
-  (logger: Logger) =>
-  (state: Scope | undefined): void => {
-    try {
-      state?.release?.();
-    } catch (error) {
-      logger.error(`a snapshot of the chain could not be released: ${messageOf(error)}`);
-    }
+/** What the steps share. */
+const createLadder = <State extends Scope>(
+  options: EdgeOptions,
+  needs: LadderNeeds<State>,
+  routing: Locate<Endpoint<State>>,
+): Ladder<State> => {
+  const defaultHeaders = createDefaultHeaders(options);
+  return {
+    needs,
+    options,
+    routing,
+    cache: createResponseCache<ParsedRequest<State>>(options.cacheSize),
+    rateLimit: createRateLimit(options),
+    defaultHeaders,
+    versionHeaders: createVersionHeaders({ byEncoding: options.compression !== false, byOrigin: defaultHeaders.byOrigin }),
+    inFlight: createOpenCount(),
+    streams: createStreams(needs),
+    threshold: options.compression === false ? Infinity : options.compression.threshold,
+    release: (state) => {
+      // A state is the host's, and so may be what fails.
+      try {
+        state?.release?.();
+      } catch (error) {
+        needs.logger.error(`a snapshot of the chain could not be released: ${messageOf(error)}`);
+      }
+    },
   };
+};
 
 /**
  * Answers every request below the base path, on one ladder:
@@ -93,37 +134,37 @@ const createRelease =
  *
  * No step is taken twice. The first that makes a reply is the last before it is sent: an error is a reply, too.
  */
-export const createHandler = <State extends Scope>(options: EdgeOptions, needs: HandlerNeeds<State>, inStages: RunStages): Handler<State> => {
+export const createHandler = <State extends Scope>(
+  options: EdgeOptions,
+  { needs, routing, requestId, observe, inStages }: HandlerNeeds<State>,
+): Handler<State> => {
   type Context = RequestContext<State>;
-  const { isStopping, logger } = needs;
-  const threshold = options.compression === false ? Infinity : options.compression.threshold;
-  const defaultHeaders = createDefaultHeaders(options);
-  const versionHeaders = createVersionHeaders({ byEncoding: options.compression !== false, byOrigin: defaultHeaders.byOrigin });
-  const cache = createResponseCache<ParsedRequest<State>>(options.cacheSize);
-  const inFlight = createInFlight();
-  const streams = createStreams(needs);
-
-  const { match, versionOf, isProbe } = createMatch<State>({ ...needs, ...options, cache, defaultHeaders, versionHeaders });
-  const { limit, authorize, parse, readBody } = createChecks<State>({ ...needs, isProbe, rateLimit: createRateLimit(options), cache, versionHeaders });
-  const { lookUp, lookUpAtState } = createLookUps<State>({ ...needs, cache });
-  const release = createRelease(logger);
-  const { openState, ask, write, writeReply } = createAnswers<State>({ ...needs, cache, threshold, release });
+  const ladder = createLadder(options, needs, routing);
+  const { cache, inFlight, release, streams } = ladder;
+  const { match, versionOf } = createMatch(ladder);
+  const { limit, authorize, parse, readBody } = createChecks(ladder);
+  const { lookUp, lookUpAtState } = createLookUps(ladder);
+  const { openState, ask, write, writeReply } = createAnswers(ladder);
 
   const fail = createFail(needs, versionOf);
+  const climb = createClimb<State>(fail);
   const releaseState = (context: Context): void => {
     const { state } = context;
     context.state = undefined;
     release(state);
   };
-  const releaseUnlessKept = (context: Context): void => {
-    if (context.reply?.stream?.keepsState !== true) releaseState(context);
-  };
-
-  const climb = createClimb<State>(fail);
-  const send = createSend<State>({ answered: createAnswered(needs), defaultHeaders, headersOf: (context) => versionOf(context).headers, fail, inFlight, streams, maxStreams: options.maxStreams, release: releaseState, isStopping });
+  const send = createSend(ladder, {
+    answered: observe && ((context) => observe(repliedOf(context))),
+    headersOf: (context) => versionOf(context).headers,
+    fail,
+    release: releaseState,
+  });
   const upToBody = [match, authorize, parse, readBody];
   const upToWrite = [lookUp, openState, lookUpAtState, ask, write];
-  const answer = (context: Context): MaybePromise<void> => andThen(climb(context, upToWrite), () => releaseUnlessKept(context));
+  const answer = (context: Context): MaybePromise<void> =>
+    andThen(climb(context, upToWrite), () => {
+      if (context.reply?.stream?.keepsState !== true) releaseState(context);
+    });
   const run = inStages<Context>([
     (context) => climb(context, upToBody),
     // What has a body is mostly a search. Those that were parsed in one round would otherwise all be planned in one turn.
@@ -141,7 +182,7 @@ export const createHandler = <State extends Scope>(options: EdgeOptions, needs: 
       return cache.size;
     },
     handle: (transport) => {
-      const context = new RequestContext<State>(transport, needs.requestId(transport.request.headers));
+      const context = new RequestContext<State>(transport, requestId(transport.request.headers));
       inFlight.enter();
       void andThen(climb(context, [limit]), () => run(context));
     },

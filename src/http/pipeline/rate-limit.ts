@@ -5,7 +5,8 @@ import type { Socket } from "node:net";
 import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
 import type { MaybePromise } from "../../../types/chain-adapter.js";
 import { type Address, addressOf, createNetworks } from "../../net/addresses.js";
-import type { HeaderPairs } from "../reply/default-headers.js";
+import type { EdgeOptions } from "../edge-options.js";
+import type { HeaderPairs } from "../reply/reply.js";
 
 /** `X-Forwarded-For` members may carry a port: `1.2.3.4:80`, `[::1]:80`. */
 const withoutPort = (text: string): string => /^\[(.+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text;
@@ -60,13 +61,6 @@ export const clientKey = (trustedProxies: readonly string[]): ((request: Incomin
     return address === undefined ? "unknown" : countedBy(address);
   };
 };
-
-interface RateLimitOptions {
-  /** Requests per minute and client address, and milliseconds of work (not given: any); false: no limit. */
-  rateLimit: false | { perMinute: number; workPerMinute?: number; exempt: readonly string[] };
-  /** Addresses or networks (CIDR) of proxies whose X-Forwarded-For is trusted. */
-  trustedProxies: readonly string[];
-}
 
 /** The outcome of counting a request. */
 export interface Allowance {
@@ -124,11 +118,12 @@ const usualWork = 15_000;
  * `workPerMinute` that it has held the event loop. Requests whose address is not known
  * share one count.
  */
-export const createRateLimit = ({ rateLimit, trustedProxies }: RateLimitOptions): RateLimit => {
+export const createRateLimit = ({ rateLimit, trustedProxies }: Pick<EdgeOptions, "rateLimit" | "trustedProxies">): RateLimit => {
   if (rateLimit === false) {
     return { count: () => undefined };
   }
   const clientAddress = createClientAddress(trustedProxies);
+  const keyOf = clientKey(trustedProxies);
   const exempt = createNetworks(rateLimit.exempt);
   const limiter = new RateLimiterMemory({ points: rateLimit.perMinute, duration: windowLength });
   const isExempt = (request: IncomingMessage): boolean => {
@@ -152,8 +147,7 @@ export const createRateLimit = ({ rateLimit, trustedProxies }: RateLimitOptions)
     return more;
   };
   const take = async (request: IncomingMessage): Promise<Allowance> => {
-    const address = clientAddress(request);
-    const key = address === undefined ? "unknown" : countedBy(address);
+    const key = keyOf(request);
     const { granted, state } = await consume(limiter, key);
     return { granted, headers: headersOf(rateLimit.perMinute, granted, state), charge: (worked) => charge(key, worked) };
   };

@@ -1,15 +1,20 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import { randomBytes } from "node:crypto";
+import type { MaybePromise } from "../../../types/chain-adapter.js";
+import type { Logger } from "../../../types/node-context.js";
+import type { OpenCount } from "../../async/open-count.js";
 import type { WorkMeter } from "../../async/work-meter.js";
-import type { CacheEntry } from "../cache/response-cache.js";
+import { messageOf } from "../../errors.js";
+import type { EdgeOptions } from "../edge-options.js";
 import type { BodyBounds } from "../input/body.js";
-import type { HeaderPairs } from "../reply/default-headers.js";
-import type { Reply } from "../reply/reply.js";
+import type { DefaultHeaders, HeaderPairs, Reply, VersionHeaders } from "../reply/reply.js";
+import type { CacheEntry, ResponseCache } from "../response-cache.js";
 import type { Route, Scope } from "../route.js";
-import type { Whereabouts } from "../routing/resolve.js";
-import type { Endpoint } from "./endpoint.js";
-import type { Allowance } from "./rate-limit.js";
-import type { ParsedRequest } from "./parsed-request.js";
-import type { BodyStream } from "./streams.js";
+import type { Locate, Whereabouts } from "../routing/router.js";
+import { formInHeaders, type Generation, versionInHeaders } from "../routing/version.js";
+import type { Asked, Endpoint, RouteInput } from "./endpoint.js";
+import type { Allowance, RateLimit } from "./rate-limit.js";
+import type { BodyStream, Streams } from "./streams.js";
 
 /** A request, and the way its reply goes out: at a listener or in a Koa app (http/hosts). */
 export interface Transport {
@@ -77,4 +82,168 @@ export class RequestContext<State extends Scope> implements WorkMeter {
   addHeaders(pairs: HeaderPairs): void {
     if (pairs.length > 0) this.ownHeaders.push(...pairs);
   }
+}
+
+/** What is safe to put into a header and a log line unchanged. */
+const sane = /^[\w.:+/=-]{1,128}$/;
+
+/** Gives a request its id: the one in its `X-Request-Id` if that is safe, otherwise the next one of this process. */
+export type RequestId = (headers: IncomingHttpHeaders) => string;
+
+export const createRequestIds = (): RequestId => {
+  const process = randomBytes(6).toString("hex");
+  let count = 0;
+  return (headers) => {
+    const given = headers["x-request-id"];
+    if (typeof given === "string" && sane.test(given)) {
+      return given;
+    }
+    count += 1;
+    return `${process}-${count.toString(36)}`;
+  };
+};
+
+/** A request matched, checked and parsed: all that its reply depends on besides the body and the state. A class, which is cheap to make. */
+export class ParsedRequest<State extends Scope> {
+  readonly endpoint: Endpoint<State>;
+  readonly generation: Generation;
+  readonly asked: Asked;
+  readonly input: RouteInput;
+  /** Version headers of every reply to it. */
+  readonly headers: HeaderPairs;
+
+  constructor(endpoint: Endpoint<State>, generation: Generation, asked: Asked, input: RouteInput, headers: HeaderPairs) {
+    this.endpoint = endpoint;
+    this.generation = generation;
+    this.asked = asked;
+    this.input = input;
+    this.headers = headers;
+  }
+}
+
+const freeze = (value: unknown): void => {
+  if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    Object.values(value).forEach(freeze);
+  }
+};
+
+/** Makes sure that no request can change what equal ones share. */
+export const freezeParsed = <State extends Scope>({ asked, input }: ParsedRequest<State>): void => {
+  freeze(asked);
+  freeze(input);
+};
+
+export const isRead = ({ method }: IncomingMessage): boolean => method === "GET" || method === "HEAD";
+
+/** Identifies a GET or HEAD request: the literal URL, and what the headers say of version and amounts, if anything. */
+export const cacheKeyOf = ({ url = "", headers }: IncomingMessage): string => {
+  const version = versionInHeaders(headers);
+  const form = formInHeaders(headers);
+  return version === 0 && form === undefined ? url : `${version} ${form ?? ""} ${url}`;
+};
+
+/** A request that has been answered: for metrics and the access log. */
+export interface Replied {
+  readonly request: IncomingMessage;
+  readonly id: string;
+  /** Undefined if none was found. */
+  readonly route: Route | undefined;
+  readonly status: number;
+  /** Bytes of the body as sent. */
+  readonly bytes: number;
+  /** Milliseconds from its arrival until its reply was handed to the connection, or until its stream had closed. */
+  readonly ms: number;
+  /** Milliseconds of those that it waited for what its client asked to wait for. */
+  readonly waited: number;
+  /** Whether its body was a stream. */
+  readonly isStreamed: boolean;
+  /** Milliseconds for which it held the event loop. */
+  readonly work: number;
+  /** Whether its reply came from the cache; undefined for replies that are not kept. */
+  readonly isHit: boolean | undefined;
+}
+
+/** Of a request whose client has left before the reply: nginx's status for it. No reply has it. */
+export const clientLeft = 499;
+
+/** What a client got instead, where the server has refused what it was still sending. */
+type Refusal = Pick<Replied, "id" | "status" | "bytes">;
+
+/** By requests that have been begun. */
+export const refusals = new WeakMap<IncomingMessage, Refusal>();
+
+export const repliedOf = <State extends Scope>(context: RequestContext<State>): Replied => {
+  const { transport, id, endpoint, status, bytes, since, waited, isStreamed, worked, isHit } = context;
+  const ms = performance.now() - since;
+  const route = endpoint?.route;
+  const hit = endpoint?.cached === true ? isHit : undefined;
+  const replied = { request: transport.request, id, route, status, bytes, ms, waited, isStreamed, work: worked, isHit: hit };
+  return status === clientLeft ? { ...replied, ...refusals.get(transport.request) } : replied;
+};
+
+/** A request that was refused before it was one, and so has no route and took no time that could be told. */
+export const repliedOfRefused = (request: IncomingMessage, refusal: Refusal): Replied => ({
+  request,
+  ...refusal,
+  route: undefined,
+  ms: 0,
+  waited: 0,
+  isStreamed: false,
+  work: 0,
+  isHit: undefined,
+});
+
+/** What observes requests must not keep one from ending. */
+export const guardedObserver = (onReply: LadderNeeds<Scope>["onReply"], logger: Logger): typeof onReply =>
+  onReply && ((replied) => {
+    try {
+      onReply(replied);
+    } catch (error) {
+      logger.error(`a request could not be logged: ${messageOf(error)}`);
+    }
+  });
+
+/** A rung of the ladder. It may make the reply, or throw: an error is a reply, too. */
+export type Step<State extends Scope> = (context: RequestContext<State>) => MaybePromise<void>;
+
+/** What the ladder asks of whoever makes the edge. */
+export interface LadderNeeds<State extends Scope> {
+  /**
+   * Opens the state from which one request is answered: at the tip, or at the block of this height or id. The edge releases it when the
+   * reply has been computed. `readsNone`: for a route that is `stateless`: it may get a state without a tip, and has no need to wait for
+   * one.
+   */
+  openState(at?: string, readsNone?: boolean): MaybePromise<State>;
+  /**
+   * Id of the tip that `openState` would find now, if that is known without waiting; cached replies are then sent without opening a
+   * state. Returns undefined if it is not known.
+   */
+  tipId?: (() => string | undefined) | undefined;
+  /** Once this returns true, every new request is refused with 503. */
+  isStopping(): boolean;
+  /** Whether the value of `Authorization` admits a client to the routes that are `authenticated`. Default: nobody is admitted. */
+  authorize?: ((authorization: string | undefined) => MaybePromise<boolean>) | undefined;
+  /** Told of a request that met a damaged record. */
+  damaged?: ((reason: string) => void) | undefined;
+  logger: Logger;
+  /** Is told of every request when it has been answered. */
+  onReply?: ((replied: Replied) => void) | undefined;
+}
+
+/** What the steps of the ladder share. */
+export interface Ladder<State extends Scope> {
+  readonly needs: LadderNeeds<State>;
+  readonly options: EdgeOptions;
+  readonly routing: Locate<Endpoint<State>>;
+  readonly cache: ResponseCache<ParsedRequest<State>>;
+  readonly rateLimit: RateLimit;
+  readonly defaultHeaders: DefaultHeaders;
+  readonly versionHeaders: VersionHeaders;
+  readonly inFlight: OpenCount;
+  readonly streams: Streams;
+  /** Bytes from which on replies are available compressed. */
+  readonly threshold: number;
+  /** Lets go of a state. */
+  release(state: State | undefined): void;
 }

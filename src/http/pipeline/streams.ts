@@ -1,11 +1,43 @@
 import type { ServerResponse } from "node:http";
 import type { MaybePromise } from "../../../types/chain-adapter.js";
+import type { Logger } from "../../../types/node-context.js";
 import { loopShare } from "../../async/loop-share.js";
 import { messageOf } from "../../errors.js";
-import type { Logger } from "../../../types/node-context.js";
 import type { StreamBody } from "../reply/reply.js";
 import type { Chunk } from "../route.js";
-import { onceClosed, onceEnded } from "./in-flight.js";
+
+/** Whether the event `close` has been emitted and will not come any more. A response of HTTP/2 has no `closed`. */
+export const isClosed = (response: ServerResponse & { stream?: { destroyed?: boolean } }): boolean =>
+  response.closed || response.stream?.destroyed === true;
+
+/** Calls `then` when the response has closed: at once if the client has left already. */
+export const onceClosed = (response: ServerResponse, then: () => void): void => {
+  if (isClosed(response)) then();
+  else response.once("close", then);
+};
+
+/** Calls `then` when the client ends its side of the connection, which may stay open all the same. Returns what ends the watch. */
+const onceEnded = ({ socket }: ServerResponse, then: () => void): (() => void) => {
+  if (socket?.readableEnded !== false) return () => undefined;
+  socket.once("end", then);
+  return () => socket.off("end", then);
+};
+
+/** A signal that aborts when the client has left, or ends its side of the connection: most that do have left. `forget` ends the watch. */
+export const watchLeaving = (response: ServerResponse): { signal: AbortSignal; forget(): void } => {
+  const leaving = new AbortController();
+  const left = (): void => leaving.abort();
+  const forget = onceEnded(response, left);
+  if (response.socket?.readableEnded === true) left();
+  onceClosed(response, left);
+  return {
+    signal: leaving.signal,
+    forget: () => {
+      forget();
+      response.off("close", left);
+    },
+  };
+};
 
 /** Milliseconds that a client gets for what an endless stream has left when the node stops. */
 const lastMoments = 1000;
@@ -14,7 +46,7 @@ const lastMoments = 1000;
 const largeChunk = 16_384;
 
 /** Where the bytes of a body go. */
-export interface Sink {
+interface Sink {
   /** Whether there is room for more. If not, `resume` is to be called once there is. */
   write(chunk: Chunk): boolean;
   end(): void;
@@ -67,7 +99,10 @@ export class BodyStream {
     this.pumping ??= this.pump(this.sink).finally(() => (this.pumping = undefined));
   }
 
-  /** Ends it at once, with what has been produced so far, and then its connection: a client that comes again on that would be refused by a node that stops. */
+  /**
+   * Ends it at once, with what has been produced so far, and then its connection: a client that comes again on that would be refused by a
+   * node that stops.
+   */
   end(): void {
     if (this.over) return;
     this.finish();
@@ -145,7 +180,10 @@ export class BodyStream {
   }
 }
 
-/** Servers here also wait for clients that have ended their side. Such a client is not known to listen to what has no end. Returns what ends the watch. */
+/**
+ * Servers here also wait for clients that have ended their side. Such a client is not known to listen to what has no end. Returns what ends
+ * the watch.
+ */
 const cutAtEnd = (response: ServerResponse): (() => void) => onceEnded(response, () => void response.destroy());
 
 /** The streams that are being sent. */

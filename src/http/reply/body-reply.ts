@@ -7,9 +7,7 @@ import type { MaybePromise } from "../../../types/chain-adapter.js";
 import { andThen } from "../../async/maybe-promise.js";
 import { PorticoError } from "../../errors.js";
 import type { BodyAnswer, FileAnswer, StreamAnswer } from "../route.js";
-import { clientHas } from "./conditional-get.js";
-import type { HeaderPairs } from "./default-headers.js";
-import { emptyReply, immutable, type Reply, type StreamBody, variantsOf } from "./reply.js";
+import { clientHas, emptyReply, type HeaderPairs, immutable, type Reply, type StreamBody, variantsOf } from "./reply.js";
 
 /** Milliseconds for which a client may read nothing while there is something to read. */
 export const defaultPatience = 30_000;
@@ -84,7 +82,10 @@ interface Piece {
   end: number;
 }
 
-/** The one piece that a client asks for; undefined for the whole, which also answers whoever asks for several; "none" if it lies beyond the end. */
+/**
+ * The one piece that a client asks for; undefined for the whole, which also answers whoever asks for several; "none" if it lies beyond the
+ * end.
+ */
 const pieceOf = (headers: IncomingHttpHeaders, { size, tag }: Known): Piece | "none" | undefined => {
   const { range, "if-range": unless } = headers;
   if (range === undefined || (unless !== undefined && unless !== `"${tag}"`)) return undefined;
@@ -120,7 +121,8 @@ const fileReply = (answer: FileAnswer, { asked, threshold, addHeaders }: BodyRep
   if (ready !== undefined) return ready;
   return andThen(known(answer), (file): Reply => {
     const cacheControl = answer.immutable === true ? immutable : "no-cache";
-    const headers = withOwn(["Content-Type", answer.contentType, "Cache-Control", cacheControl, "Accept-Ranges", "bytes"], answer.headers ?? []);
+    const usual = ["Content-Type", answer.contentType, "Cache-Control", cacheControl, "Accept-Ranges", "bytes"];
+    const headers = withOwn(usual, answer.headers ?? []);
     const piece = pieceOf(asked, file);
     if (piece === "none") {
       addHeaders(["Content-Range", `bytes */${file.size}`]);

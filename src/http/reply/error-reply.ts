@@ -1,7 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import { type ErrorCode, errorTable, PorticoError, type Validation } from "../../errors.js";
-import { createReply, type Reply } from "./reply.js";
-import type { HeaderPairs } from "./default-headers.js";
+import { createReply, type HeaderPairs, type Reply } from "./reply.js";
 import type { Generation } from "../routing/version.js";
 
 /** Body of an error reply. */
@@ -54,7 +53,7 @@ interface Failing {
 }
 
 /** Status and body for an error. Routes of the first generation report client errors as HTTP 200 with `success: false`. */
-export const failureOf = (error: PorticoError, { generation, failsAs }: Failing): Failure => {
+const failureOf = (error: PorticoError, { generation, failsAs }: Failing): Failure => {
   const { status } = error;
   const message = error.exposed ? error.message : errorTable.INTERNAL.message;
   if (failsAs === 1 && status < 500 && !firstGenerationStatuses.has(status)) {
@@ -80,6 +79,15 @@ export const failureReply = (error: PorticoError, { height, ...failing }: Failin
   const headers = headersOf[error.code];
   const { bytes, headers: usual } = reply.plain;
   return headers === undefined ? reply : { ...reply, plain: { bytes, headers: [...usual, ...headers] } };
+};
+
+/** A refusal that no route makes: where nothing of the request is known, or it lies outside the base path. */
+export const refusal = (code: ErrorCode, id: string) => {
+  const { status, body } = failureOf(new PorticoError(code), { generation: undefined, failsAs: undefined });
+  const json = JSON.stringify(body);
+  const bytes = Buffer.byteLength(json);
+  const headers = { "Content-Type": "application/json; charset=utf-8", "Content-Length": String(bytes), "X-Request-Id": id };
+  return { status, headers, json, bytes };
 };
 
 /** Turns any thrown value into an error of the table. */

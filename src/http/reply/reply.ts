@@ -1,8 +1,117 @@
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { hash } from "node:crypto";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
+import Negotiator from "negotiator";
+import { LRUCache } from "lru-cache";
+import type { MaybePromise } from "../../../types/chain-adapter.js";
+import type { EdgeOptions } from "../edge-options.js";
 import type { Chunk } from "../route.js";
-import type { HeaderPairs } from "./default-headers.js";
+import type { ChosenBy } from "../routing/router.js";
+import type { Generation } from "../routing/version.js";
+
+/** Header names and values, alternating. */
+export type HeaderPairs = readonly string[];
+
+/**
+ * For a server of JSON: nothing may execute, frame or sniff a reply. CORS decides who may read it, and whether a whole domain is
+ * https-only is for its owner to decide. (OWASP REST Security Cheat Sheet, "Security Headers".)
+ */
+const security: HeaderPairs = [
+  "Content-Security-Policy",
+  "default-src 'none';frame-ancestors 'none'",
+  "Cross-Origin-Resource-Policy",
+  "cross-origin",
+  "Referrer-Policy",
+  "no-referrer",
+  "X-Content-Type-Options",
+  "nosniff",
+  "X-Frame-Options",
+  "DENY",
+];
+
+const exposedHeaders = [
+  "API-Version",
+  "ETag",
+  "Retry-After",
+  "WWW-Authenticate",
+  "X-Block-Height",
+  "X-RateLimit-Limit",
+  "X-RateLimit-Remaining",
+  "X-RateLimit-Reset",
+  "X-Request-Id",
+].join(",");
+
+/** Seconds for which a browser may reuse the reply to a preflight. */
+const preflightAge = "600";
+
+/** Headers that every reply carries: for security, and for the origins that may read it in a browser. */
+export interface DefaultHeaders {
+  /** Whether they depend on the request's Origin. */
+  readonly byOrigin: boolean;
+  of(origin: string | undefined): HeaderPairs;
+  /** The further headers that answer a CORS preflight; undefined if the request is none, or its origin is not allowed. */
+  preflight(headers: IncomingHttpHeaders): HeaderPairs | undefined;
+}
+
+const readableBy = (origin: string): HeaderPairs => [
+  ...security,
+  "Access-Control-Allow-Origin",
+  origin,
+  "Access-Control-Expose-Headers",
+  exposedHeaders,
+];
+
+/** Whatever headers the page wants to send are allowed (Fetch standard, "CORS-preflight request"). */
+const preflightHeaders = (wanted: string | undefined): HeaderPairs => [
+  "Access-Control-Max-Age",
+  preflightAge,
+  "Access-Control-Allow-Methods",
+  "GET,HEAD,POST,PUT,PATCH,DELETE",
+  ...(wanted === undefined ? [] : ["Access-Control-Allow-Headers", wanted]),
+];
+
+export const createDefaultHeaders = ({ cors }: Pick<EdgeOptions, "cors">): DefaultHeaders => {
+  const origins = cors === false ? [] : cors.origins;
+  const all = origins === "*" ? readableBy("*") : undefined;
+  const byOrigin = new Map(origins === "*" ? [] : origins.map((origin) => [origin, readableBy(origin)]));
+  const isAllowed = (origin: string): boolean => all !== undefined || byOrigin.has(origin);
+  return {
+    byOrigin: byOrigin.size > 0,
+    of: (origin) => all ?? byOrigin.get(origin ?? "") ?? security,
+    preflight: ({ origin, ...headers }) =>
+      origin !== undefined && headers["access-control-request-method"] !== undefined && isAllowed(origin)
+        ? preflightHeaders(headers["access-control-request-headers"])
+        : undefined,
+  };
+};
+
+/** The headers that tell which generation answered, and (`Vary`) on which request headers the reply depends. */
+export type VersionHeaders = (chosen: ChosenBy) => HeaderPairs;
+
+interface VersionHeadersNeeds {
+  /** Whether replies may be compressed. */
+  byEncoding: boolean;
+  /** Whether the default headers depend on the request's Origin. */
+  byOrigin: boolean;
+}
+
+export const createVersionHeaders = ({ byEncoding, byOrigin }: VersionHeadersNeeds): VersionHeaders => {
+  const always = [...(byEncoding ? ["Accept-Encoding"] : []), ...(byOrigin ? ["Origin"] : [])];
+  const pairs = (generation: Generation, byHeaders: readonly string[]): HeaderPairs => {
+    const vary = [...byHeaders, ...always];
+    return ["API-Version", String(generation), ...(vary.length === 0 ? [] : ["Vary", vary.join(", ")])];
+  };
+  const both = (generation: Generation, byHeaders: readonly string[]) => ({
+    versioned: pairs(generation, byHeaders),
+    unversioned: pairs(generation, ["API-Version", "Accept", ...byHeaders]),
+  });
+  const [first, second, prefixed] = [both(1, []), both(2, ["API-Amounts"]), both(2, [])];
+  return ({ generation, versioned, prefix }) => {
+    const made = generation === 1 ? first : prefix === "" ? second : prefixed;
+    return versioned ? made.versioned : made.unversioned;
+  };
+};
 
 export type Encoding = "br" | "gzip";
 
@@ -32,10 +141,8 @@ export interface Reply {
   readonly hasOwnHeaders?: boolean;
   /** Bytes that it takes in memory. */
   readonly size: number;
-  /** Makes a compressed variant, once per encoding. Absent if the body is too small to be worth it. */
-  encoded?(encoding: Encoding): Promise<Variant>;
-  /** A compressed variant, if it has already been made. */
-  ready?(encoding: Encoding): Variant | undefined;
+  /** The compressed variant, which is made once per encoding. Absent if the body is too small to be worth it. */
+  encoded?(encoding: Encoding): MaybePromise<Variant>;
 }
 
 /** For what will never be another: a year is the most that caches are meant to keep anything (RFC 9111). */
@@ -97,19 +204,21 @@ interface Content {
   tag: string | undefined;
 }
 
-/** Makes a reply of bytes. If there are at least `threshold`, they are available compressed; each encoding is computed once, and has an ETag of its own. */
+/**
+ * Makes a reply of bytes. If there are at least `threshold`, they are available compressed; each encoding is computed once, and has an ETag
+ * of its own.
+ */
 export const variantsOf = ({ status, bytes, headers, tag }: Content, threshold: number): Reply => {
   const tagged = (suffix: string): string[] => (tag === undefined ? [] : ["ETag", `"${tag}${suffix}"`]);
   const plain: Variant = { bytes, headers: [...headers, ...tagged("")] };
   if (bytes.length < threshold) {
     return { status, plain, size: bytes.length + overhead };
   }
-  const made = new Map<Encoding, Promise<Variant>>();
-  const ready = new Map<Encoding, Variant>();
+  const made = new Map<Encoding, MaybePromise<Variant>>();
   const encode = async (encoding: Encoding): Promise<Variant> => {
     const encoded = trimmed(await compressors[encoding](bytes));
     const variant = { bytes: encoded, headers: [...headers, "Content-Encoding", encoding, ...tagged(`-${encoding}`)] };
-    ready.set(encoding, variant);
+    made.set(encoding, variant);
     return variant;
   };
   return {
@@ -122,7 +231,6 @@ export const variantsOf = ({ status, bytes, headers, tag }: Content, threshold: 
       made.set(encoding, variant);
       return variant;
     },
-    ready: (encoding) => ready.get(encoding),
   };
 };
 
@@ -137,3 +245,60 @@ const noBytes = Buffer.alloc(0);
 
 /** A reply without a body: a redirect, or the answer to OPTIONS. */
 export const emptyReply = (status: number, headers: HeaderPairs): Reply => ({ status, plain: { bytes: noBytes, headers }, size: 0 });
+
+const etagOf = ({ headers }: Pick<Variant, "headers">): string | undefined => {
+  const index = headers.indexOf("ETag");
+  return index === -1 ? undefined : headers[index + 1];
+};
+
+/** `W/"x"` stands for `"x"`: If-None-Match is compared weakly. */
+const strong = (tag: string): string => tag.trim().replace(/^W\//, "");
+
+/**
+ * Whether the client has this variant already and may be told so by a 304: by its If-None-Match, beside which If-Modified-Since counts for
+ * nothing (RFC 9110, 13.2.2). With `Cache-Control: no-cache` it wants the whole all the same.
+ */
+export const clientHas = (headers: IncomingHttpHeaders, variant: Pick<Variant, "headers">): boolean => {
+  const given = headers["if-none-match"];
+  if (given === undefined) return false;
+  const etag = etagOf(variant);
+  if (etag === undefined || /(?:^|,)\s*no-cache\s*(?:,|$)/.test(headers["cache-control"] ?? "")) return false;
+  return given === etag || given.trim() === "*" || given.split(",").some((tag) => strong(tag) === etag);
+};
+
+/** The headers of a 304: it has no content that could have a type. */
+export const headersOf304 = ({ headers }: Variant): HeaderPairs => {
+  const index = headers.indexOf("Content-Type");
+  return index === -1 ? headers : [...headers.slice(0, index), ...headers.slice(index + 2)];
+};
+
+/** Among encodings that a client likes equally, brotli: what it compresses is kept, so that its higher cost is rarely paid. */
+const preferred: readonly Encoding[] = ["br", "gzip"];
+
+const isEncoding = (name: string | undefined): name is Encoding => name === "br" || name === "gzip";
+
+/** The types of negotiator are those of an older version. */
+interface Negotiation {
+  encoding(available: readonly string[], options: { preferred: readonly string[] }): string | undefined;
+}
+
+const choose = (header: string): Encoding | "identity" => {
+  const negotiation = new Negotiator({ headers: { "accept-encoding": header } }) as unknown as Negotiation;
+  const chosen = negotiation.encoding([...preferred, "identity"], { preferred });
+  return isEncoding(chosen) ? chosen : "identity";
+};
+
+/** Characters; those of browsers and libraries are much shorter. */
+const longestRemembered = 200;
+
+/** Makes the function that chooses the encoding of a reply by `Accept-Encoding`; undefined: none. */
+export const createNegotiation = (): ((request: IncomingMessage) => Encoding | undefined) => {
+  // Few texts are in use. Parsing one takes 0.6 µs, 4 % of a cached reply.
+  const choices = new LRUCache<string, Encoding | "identity">({ max: 1000, memoMethod: choose });
+  return ({ headers }) => {
+    const header = headers["accept-encoding"];
+    if (header === undefined) return undefined;
+    const choice = header.length > longestRemembered ? choose(header) : choices.memo(header);
+    return choice === "identity" ? undefined : choice;
+  };
+};

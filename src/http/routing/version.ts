@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { isDigits } from "../../text/digits.js";
 import { PorticoError } from "../../errors.js";
+import { isDigits } from "../../text/digits.js";
 
 export type Generation = 1 | 2;
 
 /** The version that a request names: 0 for none, -1 for a whole number that is not a generation. */
-export type NamedVersion = Generation | 0 | -1;
+type NamedVersion = Generation | 0 | -1;
 
 const named = (version: number): NamedVersion => (version === 1 || version === 2 ? version : -1);
 
@@ -49,4 +49,29 @@ export const generationNamed = (version: NamedVersion): Generation | undefined =
 export const versionInPath = (path: string): { version: NamedVersion; path: string } => {
   const match = /^\/v(\d+)(?=\/|$)/.exec(path);
   return match === null ? { version: 0, path } : { version: named(Number(match[1])), path: path.slice(match[0].length) };
+};
+
+/** How a reply writes amounts: as JSON numbers with all their digits, or as decimal strings. */
+export type AmountForm = "number" | "string";
+
+/** The form that a request's headers name: undefined for none, "unknown" for a value that is none. */
+type NamedForm = AmountForm | "unknown" | undefined;
+
+/** What a path below the base path may begin with, to choose the form of its reply and of all that the reply's links lead to. */
+export type AmountPrefix = "" | "/numbers" | "/strings";
+
+const forms: Record<Exclude<AmountPrefix, "">, AmountForm> = { "/numbers": "number", "/strings": "string" };
+
+/** The form that a prefix stands for; undefined for none. */
+export const formOf = (prefix: AmountPrefix): AmountForm | undefined => (prefix === "" ? undefined : forms[prefix]);
+
+export const formInHeaders = (headers: IncomingHttpHeaders): NamedForm => {
+  const header = headers["api-amounts"];
+  return header === undefined || header === "number" || header === "string" ? header : "unknown";
+};
+
+/** Splits the form off the front of a path below the base path. */
+export const formInPath = (path: string): { prefix: AmountPrefix; path: string } => {
+  const match = /^\/(?:numbers|strings)(?=\/|$)/.exec(path);
+  return match === null ? { prefix: "", path } : { prefix: match[0] as AmountPrefix, path: path.slice(match[0].length) };
 };

@@ -1,7 +1,7 @@
 import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Histogram, type Metric, Registry } from "prom-client";
 import type { MaybePromise } from "../../../types/chain-adapter.js";
 import type { ProcessMetrics, WhichMetrics } from "../../../types/node-context.js";
-import type { Replied } from "../../http/pipeline/replied.js";
+import type { Replied } from "../../http/pipeline/request-context.js";
 import { runSliced } from "../../async/time-slicing.js";
 import { addableMetric, isDurations, isGrowing, type RequestDurations } from "./process-metrics.js";
 import { createRequestDurations, durationsText } from "./request-durations.js";

@@ -1,6 +1,9 @@
 import { LRUCache } from "lru-cache";
-import type { Reply } from "../reply/reply.js";
-import { createDoorkeeper } from "./doorkeeper.js";
+import type { MaybePromise } from "../../types/chain-adapter.js";
+import { isPromised } from "../async/maybe-promise.js";
+import { atMost, runSliced, type Sliced } from "../async/time-slicing.js";
+import type { Reply } from "./reply/reply.js";
+import type { Scope } from "./route.js";
 
 /** A request that was made more than once, and the replies kept for it. */
 export interface CacheEntry<Request> {
@@ -49,10 +52,13 @@ const parsedSize = 1500;
 /** Number of recent keys among which repeats are recognized: somewhat more than the replies in a cache of the default size. */
 const rememberedKeys = 65_536;
 
+const sharedKey = (key: string, tip: string): string => `${tip} ${key}`;
+
 /** `bytes`: the most that it may hold. With 0, nothing is kept. */
 export const createResponseCache = <Request>(bytes: number): ResponseCache<Request> => {
   // A single large entry may not displace all others. (For lru-cache, 0 would mean no limit.)
-  const entries = bytes === 0 ? undefined : new LRUCache<string, CacheEntry<Request>>({ maxSize: bytes, maxEntrySize: Math.ceil(bytes / 2) });
+  const sizes = { maxSize: bytes, maxEntrySize: Math.ceil(bytes / 2) };
+  const entries = bytes === 0 ? undefined : new LRUCache<string, CacheEntry<Request>>(sizes);
   const doorkeeper = createDoorkeeper(rememberedKeys);
   const sharing = new Map<string, Promise<Reply>>();
   /** The tip last asked about. */
@@ -71,8 +77,6 @@ export const createResponseCache = <Request>(bytes: number): ResponseCache<Reque
     next = undefined;
     current = tip;
   };
-
-  const sharedKey = (key: string, tip: string): string => `${tip} ${key}`;
 
   const askedAt = function* (tip: string): Iterable<CacheEntry<Request>> {
     // A copy: entries are moved while they are prepared.
@@ -118,5 +122,86 @@ export const createResponseCache = <Request>(bytes: number): ResponseCache<Reque
       next = tip;
       return isIdle || current === undefined ? [] : askedAt(current);
     },
+  };
+};
+
+/** Admits to a cache what is asked for again, at a cost of four bytes for each text it remembers (TinyLFU's doorkeeper). */
+interface Doorkeeper {
+  /** Whether the text came before, not long ago; remembers it. Approximate: two texts with one hash are taken for the same, very rarely. */
+  admits(text: string): boolean;
+}
+
+const hashOf = (text: string): number => {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; index += 1) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  }
+  // mixed, because the low bits choose the place and must depend on all characters equally
+  return Math.imul(hash ^ (hash >>> 15), 0x85ebca6b);
+};
+
+/** A table of hashes in which a text overwrites whatever was in its place. `places` must be a power of two. */
+export const createDoorkeeper = (places: number): Doorkeeper => {
+  const hashes = new Int32Array(places);
+  return {
+    admits: (text) => {
+      const hash = hashOf(text);
+      const place = hash & (places - 1);
+      const known = hashes[place] === hash;
+      hashes[place] = hash;
+      return known;
+    },
+  };
+};
+
+interface PrewarmNeeds<Request, State extends Scope> {
+  cache: ResponseCache<Request>;
+  ask(request: Request, state: State): MaybePromise<unknown>;
+  write(request: Request, answer: unknown, state: State): Reply;
+  release(state: State): void;
+  /** Milliseconds of work for which a new state may be held back. */
+  longest: number;
+}
+
+/**
+ * Makes the function that computes, from a state that is about to become current, the replies that were asked for at the last one, and
+ * releases the state. It resolves when that is done or its time is up.
+ */
+export const createPrewarm = <Request, State extends Scope>({ cache, ask, write, release, longest }: PrewarmNeeds<Request, State>) => {
+  /** A pending answer is not waited for, and an error is left to the next request. */
+  const prewarmOne = function* (entry: CacheEntry<Request>, state: State, tip: string, slow: Promise<void>[]): Sliced<void> {
+    const { request, key } = entry;
+    const keep = (reply: Reply): void => cache.keep(entry, tip, reply);
+    try {
+      const answer = ask(request, state);
+      if (isPromised(answer)) {
+        const reply = Promise.resolve(answer).then((late) => write(request, late, state));
+        cache.share(key, tip, reply);
+        slow.push(reply.then(keep, () => undefined));
+        return;
+      }
+      yield;
+      keep(write(request, answer, state));
+    } catch {
+      // as above
+    }
+  };
+
+  const prewarmAll = function* (state: State, tip: string, slow: Promise<void>[]): Sliced<void> {
+    for (const entry of cache.prepare(tip)) {
+      yield* prewarmOne(entry, state, tip, slow);
+      yield;
+    }
+  };
+
+  return async (state: State): Promise<void> => {
+    const slow: Promise<void>[] = [];
+    try {
+      if (state.tip !== undefined) {
+        await runSliced(atMost(longest, prewarmAll(state, state.tip.id, slow)));
+      }
+    } finally {
+      void Promise.all(slow).then(() => release(state));
+    }
   };
 };
