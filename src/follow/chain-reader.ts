@@ -8,11 +8,9 @@ import { endsRound, roundOf } from "../chain/rounds.js";
 import type { ChainRules } from "../chain/rules.js";
 import { PorticoError } from "../errors.js";
 import { type BlockName, type Cursor, cursorError, type CursorText, type LogPlace, parseCursors } from "./cursor.js";
-import type { DerivedChange } from "./derive.js";
-import type { Group } from "./event.js";
-import type { Batch, Follow, LocateOptions, ReadOptions } from "./follow.js";
-import { cursorOf, heightOnChain, hostGroup, placeOf, sequenceFrom } from "./host/host-events.js";
-import { createRecentChanges } from "./recent-changes.js";
+import { createRecentChanges, type DerivedChange } from "./derive.js";
+import type { Batch, Follow, Group, LocateOptions, ReadOptions } from "./follow.js";
+import { cursorOf, heightOnChain, hostGroup, placeOf, sequenceFrom } from "./host-events.js";
 
 export interface ChainReaderNeeds {
   changes: ChainChanges;

@@ -3,10 +3,9 @@ import { loopShare } from "../async/loop-share.js";
 import type { After, FullClock } from "../clock.js";
 import { blockLine } from "../chain/blocks/block-data.js";
 import { type Cursor, cursorText } from "../follow/cursor.js";
-import type { Change, Group } from "../follow/event.js";
-import type { Batch, Follow } from "../follow/follow.js";
+import type { Batch, Change, Follow, Group } from "../follow/follow.js";
 import { readOn } from "./channel.js";
-import { createWaiter } from "./reading.js";
+import { createWaiter } from "./waiter.js";
 
 interface ChangeStreamNeeds {
   follow: Follow;

@@ -3,11 +3,8 @@ import { loopShare } from "../async/loop-share.js";
 import type { After } from "../clock.js";
 import { PorticoError } from "../errors.js";
 import { type Cursor, cursorText } from "../follow/cursor.js";
-import type { Group } from "../follow/event.js";
-import type { Batch, Follow, ReadOptions } from "../follow/follow.js";
-import { eventJson } from "./event-text.js";
-import { pick } from "./reading.js";
-import type { Filter } from "./selection.js";
+import type { Batch, Follow, FollowEvent, Group, ReadOptions } from "../follow/follow.js";
+import { type Filter, pick } from "./selection.js";
 
 /** A stream that has been told everything, and waits in its channel. */
 export interface Member {
@@ -42,6 +39,24 @@ export const readOn = async (follow: Follow, cursor: Cursor, options: ReadOption
     if (error instanceof PorticoError && error.code === "NOT_READY") return undefined;
     throw error;
   }
+};
+
+/** All of an event's JSON but its cursor, which depends on the reader: made once for all of them. */
+const parts = new WeakMap<FollowEvent, readonly [begin: string, end: string]>();
+
+const partsOf = (event: FollowEvent): readonly [string, string] => {
+  const known = parts.get(event);
+  if (known !== undefined) return known;
+  const begin = `{"id":${JSON.stringify(event.id)},"event":${JSON.stringify(event.event)},"timestamp":${event.at},"data":${event.json},"cursor":`;
+  const made = [begin, `,"block":${JSON.stringify(event.block)}}`] as const;
+  parts.set(event, made);
+  return made;
+};
+
+/** An event as every reader gets it, as JSON text. */
+export const eventJson = (event: FollowEvent, cursor: string): string => {
+  const [begin, end] = partsOf(event);
+  return `${begin}${JSON.stringify(cursor)}${end}`;
 };
 
 /** A group as server-sent events. Only the last of them moves the client's `Last-Event-ID`: one that leaves within a group gets it again. */

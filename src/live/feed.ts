@@ -1,10 +1,53 @@
+import { PorticoError } from "../errors.js";
 import { loopShare } from "../async/loop-share.js";
 import { systemAfter } from "../clock.js";
 import { type Cursor, cursorText } from "../follow/cursor.js";
-import type { Follow, ReadOptions } from "../follow/follow.js";
-import { EventValue } from "./event-text.js";
-import { createWaiter, pick } from "./reading.js";
-import type { Filter } from "./selection.js";
+import type { Follow, FollowEvent, ReadOptions } from "../follow/follow.js";
+import { type Filter, pick } from "./selection.js";
+import { createWaiter } from "./waiter.js";
+
+/** Characters of conditions that do not count: as many requests as there may be connections take some 100 MB. */
+const notCounted = 16_384;
+
+/** Characters that all longer ones may have together. A list of 100,000 addresses has 3.7 million, and takes 10 MB of memory. */
+const mostHeld = 67_108_864;
+
+/** The long conditions of requests that are under way: each may wait for a minute, and hundreds of them would take all memory. */
+export const createHeldConditions = () => {
+  let sum = 0;
+  return {
+    /** Returns what is to be called once they are no longer needed. @throws PorticoError STREAMS_FULL */
+    hold: (length: number): (() => void) => {
+      if (length <= notCounted) return () => undefined;
+      if (sum + length > mostHeld) throw new PorticoError("STREAMS_FULL", "As many requests with long conditions are under way as this node allows.");
+      sum += length;
+      return () => void (sum -= length);
+    },
+  };
+};
+
+/** An event as a JSON value, whose payload is parsed when it is written: there may be a thousand large ones. A class, as each would have a function of its own. */
+export class EventValue {
+  readonly id: string;
+  readonly event: string;
+  readonly timestamp: number;
+  readonly cursor: string;
+  readonly block: FollowEvent["block"];
+  readonly #event: FollowEvent;
+
+  constructor(event: FollowEvent, cursor: Cursor) {
+    this.id = event.id;
+    this.event = event.event;
+    this.timestamp = event.at;
+    this.cursor = cursorText(cursor);
+    this.block = event.block;
+    this.#event = event;
+  }
+
+  get data(): unknown {
+    return this.#event.data;
+  }
+}
 
 export interface FeedPage {
   data: EventValue[];

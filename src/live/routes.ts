@@ -7,9 +7,8 @@ import type { Follow } from "../follow/follow.js";
 import { AsJson, Flag, type InputKind, InputOf, ListOf, OneOf, Text, WholeNumber } from "../http/input/schema.js";
 import { type Route, routesOf, type Scope } from "../http/route.js";
 import { changeStream } from "./change-stream.js";
-import { createOpenEvents } from "./open-events.js";
-import { type FeedNeeds, readFeed } from "./feed.js";
-import { createHeldConditions } from "./held-conditions.js";
+import { createOpenEvents } from "./event-stream.js";
+import { createHeldConditions, type FeedNeeds, readFeed } from "./feed.js";
 import { ConfirmationsInput, createSelect, type Filters } from "./selection.js";
 
 export interface LiveNeeds {

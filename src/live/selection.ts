@@ -3,8 +3,9 @@ import { inputError, PorticoError, type Validation } from "../errors.js";
 import { type InputKind, InputOf } from "../http/input/schema.js";
 import { didYouMean } from "../text/known-names.js";
 import { canonicalEvent, isNameAmong } from "../follow/event-names.js";
-import type { FollowEvent } from "../follow/event.js";
-import type { Confirmations } from "../follow/follow.js";
+import type { Confirmations, FollowEvent, Group } from "../follow/follow.js";
+import { loopShare } from "../async/loop-share.js";
+import { isPromised } from "../async/maybe-promise.js";
 
 /** Picks events by their names, and by conditions on their payloads as webhooks have them. */
 export interface Filter {
@@ -68,3 +69,27 @@ const confirmationsKind: InputKind<Confirmations> = {
 
 /** How far behind the tip a reader stays. */
 export const ConfirmationsInput = InputOf(confirmationsKind, { description: "Blocks that the reader stays behind the tip; `final`: as many as make a block final. A block that is reverted before is never seen." });
+
+/**
+ * The events of a group that a filter picks. Looked for in its share of the event loop: a hundred conditions on each payment of each of 150
+ * transactions take 140 ms.
+ */
+export const pick = async ({ events }: Group, filter: Filter): Promise<FollowEvent[]> => {
+  const picked: FollowEvent[] = [];
+  let next = 0;
+
+  /** Goes on for as long as there is room, or until a match has to be waited for. */
+  const look = (): MaybePromise<void> => {
+    for (let event = events[next]; event !== undefined; event = events[next]) {
+      const looked = event;
+      next++;
+      const matches: MaybePromise<boolean> = filter.listens(looked.event) && filter.matches(looked);
+      if (isPromised(matches)) return matches.then((isMatch) => void (isMatch && picked.push(looked)));
+      if (matches) picked.push(looked);
+      if (!loopShare.hasRoom()) return;
+    }
+  };
+
+  while (next < events.length) await loopShare.run(look);
+  return picked;
+};

@@ -1,14 +1,13 @@
 import type { ChainSnapshot, MaybePromise } from "../../types/chain-adapter.js";
-import type { ReplicaDistance } from "../../types/followed-node.js";
-import type { NodeContext } from "../../types/node-context.js";
-import type { Health } from "../../types/plugin.js";
+import type { BlockMark, ReplicaDistance } from "../../types/followed-node.js";
+import type { NodeContext, SyncState } from "../../types/node-context.js";
+import type { Health, ReadyProblem } from "../../types/plugin.js";
 import { andThen, isPromised } from "../async/maybe-promise.js";
 import type { ChainRules } from "../chain/rules.js";
 import type { FullClock } from "../clock.js";
 import type { Phase } from "../lifecycle.js";
-import type { Problems } from "../problems.js";
-import { createMarks, type Marks } from "./marks.js";
-import { createReadiness, type ReadinessNeeds } from "./readiness.js";
+import type { Present, Problems } from "../problems.js";
+import { PorticoError } from "../errors.js";
 
 /** What the chain in use tells of itself; a host's own adapter tells nothing. */
 export interface ObservedChain {
@@ -93,3 +92,145 @@ export const createHealth = (needs: HealthNeeds) => {
 };
 
 export type HealthReports = ReturnType<typeof createHealth>;
+
+/** The blocks between which the chain can be read, and the one that is taken to be final. */
+export interface Marks {
+  tip: BlockMark;
+  final: BlockMark;
+  oldest: BlockMark;
+}
+
+export interface MarksNeeds {
+  openSnapshot(): MaybePromise<ChainSnapshot | undefined>;
+  /** Is told of a block that cannot be read. @throws PorticoError HOST_SILENT where it did not come in time */
+  unreadable(error: unknown): undefined;
+  /** Height of the newest final block of a chain that ends at a height. */
+  finalHeight(tip: number): number;
+  /** Opens the state at an earlier height; undefined where none is kept. */
+  snapshotAt: ((height: number) => MaybePromise<ChainSnapshot | undefined>) | undefined;
+}
+
+/** The oldest state there is, as whoever keeps the chain says when it is asked for one that is older; undefined where it keeps none. */
+const oldestIn = (error: unknown): BlockMark | undefined => {
+  const code = error instanceof PorticoError ? error.code : undefined;
+  if (code !== "HISTORY_MISSING" && code !== "NOT_SUPPORTED") throw error;
+  return (error as PorticoError).members?.oldest as BlockMark | undefined;
+};
+
+/** Reads the marks; undefined while there is no state. They are looked up once for each tip, and again while history does not reach back to genesis. */
+export const createMarks = ({ openSnapshot, unreadable, finalHeight, snapshotAt }: MarksNeeds) => {
+  let kept: Marks | undefined;
+
+  const markAt = (snapshot: ChainSnapshot, height: number): MaybePromise<BlockMark | undefined> =>
+    andThen(snapshot.block({ height }), (block) => block && { height: block.height, id: block.id });
+
+  /** The oldest block whose state can be read: genesis, the first since which history is kept, or the tip where none is. */
+  const oldestState = (snapshot: ChainSnapshot): MaybePromise<BlockMark | undefined> => {
+    const first = (past: ChainSnapshot | undefined): MaybePromise<BlockMark | undefined> => {
+      past?.release?.();
+      return past === undefined ? undefined : markAt(snapshot, 1);
+    };
+    try {
+      const past = snapshotAt?.(1);
+      return isPromised(past) ? Promise.resolve(past).then(first, oldestIn) : first(past);
+    } catch (error) {
+      return oldestIn(error);
+    }
+  };
+
+  const lookUp = (snapshot: ChainSnapshot): MaybePromise<Marks> => {
+    const { height, id } = snapshot.tip;
+    // History may be completed while the tip stands still.
+    if (kept?.tip.id === id && kept.oldest.height === 1) return kept;
+    return andThen(markAt(snapshot, finalHeight(height)), (final) =>
+      andThen(oldestState(snapshot), (oldest) => {
+        const tip = { height, id };
+        return (kept = { tip, final: final ?? tip, oldest: oldest ?? tip });
+      }),
+    );
+  };
+
+  return (): MaybePromise<Marks | undefined> =>
+    andThen(openSnapshot(), (snapshot) => {
+      if (snapshot === undefined) return undefined;
+      const release = (): void => snapshot.release?.();
+      try {
+        const found = lookUp(snapshot);
+        if (isPromised(found)) return found.catch(unreadable).finally(release);
+        release();
+        return found;
+      } catch (error) {
+        release();
+        return unreadable(error);
+      }
+    });
+};
+
+/** What is wrong, in one word for machines and a sentence for people. */
+export interface Unready {
+  problem: ReadyProblem;
+  detail: string;
+}
+
+export interface ReadinessNeeds {
+  phase(): Phase;
+  health(): MaybePromise<Health>;
+  /** Problems that have begun, oldest first. */
+  problems(): readonly Present[];
+  /** How the built-in store stands to the host's chain; undefined where it is at its tip, or for a host's own chain. */
+  standing(): Extract<ReadyProblem, "catching up" | "behind the host" | "diverged"> | undefined;
+  sync: SyncState | undefined;
+  /** Milliseconds since 1970 at which the tip was forged, and milliseconds between two blocks; undefined while there is no tip. */
+  pace(): { forgedAt: number; blockTime: number } | undefined;
+  /** Block times without a block after which the tip is stale. */
+  staleAfter: number | false;
+  clock: FullClock;
+}
+
+/** Blocks by which a host may be behind the height that its peers report: they tell of a block when they have it, and the host a moment later. */
+const toleratedGap = 5;
+
+const unreadyOf: Partial<Record<Health["status"], ReadyProblem>> = { starting: "starting", stopped: "stopping", failing: "failing" };
+
+/** Whether the host has not caught up with its network. A host that cannot say is not held to be behind. */
+const isSyncing = async (sync: SyncState | undefined, height: number): Promise<boolean> => {
+  if (sync === undefined) return false;
+  try {
+    if (sync.synced !== undefined) return !(await sync.synced());
+    return (await sync.networkHeight()) - height > toleratedGap;
+  } catch {
+    return false;
+  }
+};
+
+/** The oldest, but for a node that is behind: nothing is known of that while it cannot be reached, and whatever is wrong here is worse. */
+const worst = (problems: readonly Present[]): ReadyProblem | undefined => {
+  const kinds = problems.map(({ kind }) => kind).filter((kind) => kind !== undefined);
+  return kinds.find((kind) => kind !== "node behind") ?? kinds[0];
+};
+
+/** Says why no requests should be sent here at present; undefined if they should. */
+export const createReadiness = (needs: ReadinessNeeds) => {
+  const staleness = (): string | undefined => {
+    const { staleAfter, clock } = needs;
+    const pace = needs.pace();
+    if (staleAfter === false || pace === undefined) return undefined;
+    const age = clock.now() - pace.forgedAt;
+    return age > staleAfter * pace.blockTime ? `there has been no block for ${Math.round(age / 1000)} s` : undefined;
+  };
+
+  return async (): Promise<{ health: Health; unready: Unready | undefined }> => {
+    const health = await needs.health();
+    const unready = (problem: ReadyProblem, detail = health.problem ?? problem) => ({ health, unready: { problem, detail } });
+    if (needs.phase() === "stopping") return unready("stopping", "the node is stopping");
+    const kind = worst(needs.problems());
+    if (kind !== undefined) return unready(kind);
+    const standing = needs.standing();
+    if (standing !== undefined) return unready(standing, health.problem ?? `the store is at height ${health.height}`);
+    const wrong = unreadyOf[health.status];
+    if (wrong !== undefined) return unready(wrong);
+    if (await isSyncing(needs.sync, health.height)) return unready("catching up", "the host has not caught up with its network");
+    const stale = staleness();
+    return stale === undefined ? { health, unready: undefined } : unready("stale", stale);
+  };
+};

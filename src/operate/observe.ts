@@ -6,8 +6,8 @@ import type { FullClock } from "../clock.js";
 import type { Replied } from "../http/pipeline/replied.js";
 import type { HealthReports } from "./health.js";
 import type { LoopLag } from "./loop-lag.js";
-import type { Metrics, Observed, WebhookFigures } from "./metrics/metrics.js";
-import { routeLabel } from "./metrics/request-durations.js";
+import type { Metrics, Observed, WebhookFigures } from "./metrics.js";
+import { routeLabel } from "./request-durations.js";
 
 export interface ObservedNeeds {
   reports: Pick<HealthReports, "health" | "pace">;

@@ -2,11 +2,9 @@ import type { BlockData } from "../../types/events.js";
 import type { FollowingChain } from "../../types/followed-node.js";
 import type { Logger } from "../../types/node-context.js";
 import { pause } from "../async/pause.js";
-import { parseChange } from "./change-line.js";
-import { createFailureLog, type NodeClient } from "./node/node-client.js";
-import type { NodeWatch } from "./node/node-watch.js";
-import type { TipSource } from "./tip-source.js";
-import type { ToldChanges } from "./told-changes.js";
+import { parseChange, type TipSource, type ToldChanges } from "./changes.js";
+import { createFailureLog, type NodeClient } from "./node-client.js";
+import type { NodeWatch } from "./node-watch.js";
 
 export interface ChangeFeedNeeds {
   client: NodeClient;

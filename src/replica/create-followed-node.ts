@@ -11,15 +11,12 @@ import type { FullClock } from "../clock.js";
 import { messageOf, PorticoError } from "../errors.js";
 import type { LakeFiles } from "../lake/index.js";
 import { createChangeFeed } from "./change-feed.js";
-import { parseChange } from "./change-line.js";
-import { openLastKnown, type LastKnown } from "./last-known.js";
-import { createNodeBlocks } from "./node/node-blocks.js";
-import { createNodeClient, type NodeClient, NodeRefusal } from "./node/node-client.js";
-import { askNetwork, createNodeHost, type NodeHost } from "./node/node-host.js";
-import { createNodeWatch } from "./node/node-watch.js";
-import { createReplicaLake } from "./replica-lake.js";
-import type { TipSource } from "./tip-source.js";
-import { createToldChanges, type ToldChanges } from "./told-changes.js";
+import { createToldChanges, parseChange, type TipSource, type ToldChanges } from "./changes.js";
+import { type LastKnown, openLastKnown } from "./answers.js";
+import { createNodeBlocks, createReplicaLake } from "./node-blocks.js";
+import { createNodeClient, type NodeClient, NodeRefusal } from "./node-client.js";
+import { askNetwork, createNodeHost, type NodeHost } from "./node-host.js";
+import { createNodeWatch } from "./node-watch.js";
 
 export interface FollowedNodeOptions {
   url: string;

@@ -1,6 +1,6 @@
 import type { EventDescription } from "../../types/webhooks.js";
 import type { WebhookOptions } from "../../types/webhook-options.js";
-import { describeEvents } from "../follow/host/known-events.js";
+import { describeEvents } from "../follow/event-catalogue.js";
 import { networks, type OptionRow, part, shortestToken, texts, tokens, waitFrom, wholeFrom, wholes, yesOrNo } from "../options/checks.js";
 
 const second = 1_000;

@@ -6,10 +6,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
-import { openLastKnown } from "../../src/replica/last-known.js";
-import { createNodeClient } from "../../src/replica/node/node-client.js";
-import { createNodeHost } from "../../src/replica/node/node-host.js";
-import { createNodeWatch } from "../../src/replica/node/node-watch.js";
+import { openLastKnown } from "../../src/replica/answers.js";
+import { createNodeClient } from "../../src/replica/node-client.js";
+import { createNodeHost } from "../../src/replica/node-host.js";
+import { createNodeWatch } from "../../src/replica/node-watch.js";
 import { silentLogger } from "../silent.js";
 
 const url = "http://127.0.0.1:4003/api";

@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { createApiPlugin, followNode, PorticoError } from "../../src/index.js";
 import { createChainRules } from "../../src/chain/rules.js";
 import { derivedEvents } from "../../src/follow/derive.js";
-import { createAsked } from "../../src/replica/asked.js";
+import { createAsked } from "../../src/replica/answers.js";
 import { createStore } from "../../src/store/state/store.js";
 import type { TransactionData } from "../../types/events.js";
 import { copyOf } from "../fixtures/run.js";

@@ -1,7 +1,8 @@
-import type { ReplicaDistance } from "../../../types/followed-node.js";
-import { pause } from "../../async/pause.js";
-import { messageOf } from "../../errors.js";
+import type { ReplicaDistance } from "../../types/followed-node.js";
+import { pause } from "../async/pause.js";
+import { messageOf } from "../errors.js";
 import type { NodeClient } from "./node-client.js";
+
 
 /** Whether the node answers, and how far it is. */
 export interface NodeWatch {

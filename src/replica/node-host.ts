@@ -1,11 +1,11 @@
-import type { Peer } from "../../../types/chain.js";
-import type { TransactionData } from "../../../types/events.js";
-import type { Network, NodeContext, NodeInfo, PoolResult } from "../../../types/node-context.js";
-import { messageOf, PorticoError } from "../../errors.js";
-import { type Asked, createAsked } from "../asked.js";
-import type { LastKnown } from "../last-known.js";
+import type { Peer } from "../../types/chain.js";
+import type { TransactionData } from "../../types/events.js";
+import type { Network, NodeContext, NodeInfo, PoolResult } from "../../types/node-context.js";
+import { messageOf, PorticoError } from "../errors.js";
+import { type Asked, createAsked, type LastKnown } from "./answers.js";
 import { type NodeClient, NodeRefusal } from "./node-client.js";
 import type { NodeWatch } from "./node-watch.js";
+
 
 /** What the node says of itself and its network, and its pool. */
 export interface NodeHost extends Required<Pick<NodeContext, "peers" | "sync" | "pool" | "node">> {

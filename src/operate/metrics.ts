@@ -1,10 +1,25 @@
-import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Histogram, type Metric, Registry } from "prom-client";
-import type { MaybePromise } from "../../../types/chain-adapter.js";
-import type { ProcessMetrics, WhichMetrics } from "../../../types/node-context.js";
-import type { Replied } from "../../http/pipeline/replied.js";
-import { runSliced } from "../../async/time-slicing.js";
-import { addableMetric, isDurations, isGrowing, type RequestDurations } from "./process-metrics.js";
-import { createRequestDurations, durationsText } from "./request-durations.js";
+import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Histogram, type Metric, type MetricObjectWithValues, type MetricValue, Registry } from "prom-client";
+import { addable, createRequestDurations, type Durations, durationsText, sumOf } from "./request-durations.js";
+import type { MaybePromise } from "../../types/chain-adapter.js";
+import type { ProcessMetrics, WhichMetrics } from "../../types/node-context.js";
+import type { Replied } from "../http/pipeline/replied.js";
+import { runSliced } from "../async/time-slicing.js";
+
+/** How long requests took, among a process's metrics: those of prom-client would be ten times as large. */
+export interface RequestDurations {
+  requests: readonly Durations[];
+}
+
+export const isDurations = (metric: object): metric is RequestDurations => "requests" in metric;
+
+const growing: readonly unknown[] = ["counter", "histogram"];
+
+/** Whether it only ever grows, among those of prom-client. A gauge tells of something that ends with its process. */
+export const isGrowing = (metric: object): boolean => "type" in metric && growing.includes(metric.type);
+
+/** What prom-client tells of a metric, to be added to what other processes tell. */
+export const addableMetric = (metric: MetricObjectWithValues<MetricValue<string>>): object =>
+  isGrowing(metric) ? { ...metric, values: metric.values.map((told) => ({ ...told, value: addable(told.value) })) } : metric;
 
 export interface WebhookFigures {
   byState: Readonly<Record<"enabled" | "failing" | "disabled", number>>;
@@ -182,4 +197,16 @@ export const createMetrics = (observed: Observed): Metrics => {
       return textOf([own, ...((await others?.(own)) ?? [])]);
     },
   };
+};
+
+/**
+ * Adds what a process that has ended had counted to `former`, what those before it had: one entry for `otherMetrics`, however many there
+ * were. Without it, a counter of the reply for all processes would fall when one of them ends.
+ */
+export const withFormer = (former: ProcessMetrics, ended: ProcessMetrics): ProcessMetrics => {
+  const both = [former, ended];
+  const counted = AggregatorRegistry.aggregate(both.map((metrics) => metrics.filter(isGrowing)));
+  const requests: RequestDurations = { requests: sumOf(both.flatMap((metrics) => metrics.filter(isDurations)).map((metric) => metric.requests)) };
+  // Without functions: what is sent to other processes has none.
+  return [...counted.getMetricsAsArray().map((metric) => ({ ...metric, get: undefined })), requests];
 };

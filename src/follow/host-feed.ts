@@ -1,15 +1,16 @@
-import type { MaybePromise } from "../../../types/chain-adapter.js";
-import type { HostEvents } from "../../../types/events.js";
-import type { HostLog } from "../../../types/host-log.js";
-import type { Clock, Logger } from "../../../types/node-context.js";
-import type { EventJournal } from "../../../types/webhook-store.js";
-import { closeAll } from "../../async/close-all.js";
-import type { ChainRules } from "../../chain/rules.js";
-import { HostGivenUp, messageOf, PorticoError } from "../../errors.js";
-import type { Problems } from "../../problems.js";
-import type { BlockName } from "../cursor.js";
-import { canonicalEvent } from "../event-names.js";
-import { hostPayload } from "./host-payload.js";
+import type { MaybePromise } from "../../types/chain-adapter.js";
+import type { HostEvents } from "../../types/events.js";
+import type { HostLog } from "../../types/host-log.js";
+import type { Clock, Logger } from "../../types/node-context.js";
+import type { EventJournal } from "../../types/webhook-store.js";
+import { closeAll } from "../async/close-all.js";
+import type { ChainRules } from "../chain/rules.js";
+import { HostGivenUp, messageOf, PorticoError } from "../errors.js";
+import type { Problems } from "../problems.js";
+import type { BlockName } from "./cursor.js";
+import { canonicalEvent } from "./event-names.js";
+import { hostPayload } from "./payload.js";
+
 
 /** That the store cannot be written lasts, and is logged by whoever keeps the store, once; and so is that the node stops without its host. */
 const isTold = (error: unknown): boolean =>

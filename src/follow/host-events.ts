@@ -1,8 +1,9 @@
-import type { ChangesView } from "../../../types/chain-adapter.js";
-import type { HostLog, LoggedEvent } from "../../../types/host-log.js";
-import { ask, type Asking } from "../../async/drive.js";
-import type { BlockName, Cursor, LogPlace } from "../cursor.js";
-import type { FollowEvent, Group } from "../event.js";
+import type { ChangesView } from "../../types/chain-adapter.js";
+import type { HostLog, LoggedEvent } from "../../types/host-log.js";
+import { ask, type Asking } from "../async/drive.js";
+import type { BlockName, Cursor, LogPlace } from "./cursor.js";
+import type { FollowEvent, Group } from "./follow.js";
+
 
 /** An event of the host, as the log keeps it. */
 class HostEvent implements FollowEvent {

@@ -1,6 +1,34 @@
-import type { BlockMark } from "../../types/followed-node.js";
 import type { BlockData } from "../../types/events.js";
-import type { ChangeLine } from "./change-line.js";
+import { PorticoError } from "../errors.js";
+import type { BlockMark } from "../../types/followed-node.js";
+
+/** A line of `/changes`. */
+export interface ChangeLine {
+  kind: "applied" | "reverted";
+  block: BlockData;
+  cursor: string;
+  /** Digest of the state after the block, if the node has one. */
+  digest?: string;
+  /** When the node applied or reverted the block: milliseconds since 1970. */
+  timestamp?: number;
+  /** How often it had applied it before. */
+  times?: number;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
+
+/** @throws PorticoError BLOCK_INVALID */
+export const parseChange = (line: string): ChangeLine => {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    value = undefined;
+  }
+  const isChange = isObject(value) && (value["kind"] === "applied" || value["kind"] === "reverted") && isObject(value["block"]) && Number.isInteger(value["block"]["height"]) && typeof value["block"]["id"] === "string";
+  if (!isChange) throw new PorticoError("BLOCK_INVALID", `the node sent ${JSON.stringify(line.slice(0, 100))} for a change`);
+  return value as ChangeLine;
+};
 
 /** What was told of the node's last changes, besides their blocks. */
 export interface ToldChanges {
@@ -59,3 +87,9 @@ export const createToldChanges = (): ToldChanges => {
     },
   };
 };
+
+/** Brings the node's changes by another way than its own stream, such as a message broker. What it does not bring is asked of the node. */
+export interface TipSource {
+  /** `take` is given lines of `/changes`, with times, one after the other. Returns at once; what goes wrong is its own affair. */
+  start(nethash: string, take: (line: string) => Promise<void>): { stop(): Promise<void> };
+}
