@@ -1,6 +1,6 @@
 import type { ChainSnapshot, MaybePromise } from "../../types/chain-adapter.js";
 import type { BlockMark, ReplicaDistance } from "../../types/followed-node.js";
-import type { NodeContext, SyncState } from "../../types/node-context.js";
+import type { NodeContext } from "../../types/node-context.js";
 import type { Health, ReadyProblem } from "../../types/plugin.js";
 import { andThen, isPromised } from "../async/maybe-promise.js";
 import type { ChainRules } from "../chain/rules.js";
@@ -10,22 +10,23 @@ import type { Present, Problems } from "../problems.js";
 import { PorticoError } from "../errors.js";
 
 /** What the chain in use tells of itself; a host's own adapter tells nothing. */
-export interface ObservedChain {
+interface ObservedChain {
   height?(): number;
   isReady?(): boolean;
   rebuilding?(): string | undefined;
   problem?(): string | undefined;
-  standing?: ReadinessNeeds["standing"];
+  /** How the built-in store stands to the host's chain; undefined where it is at its tip. */
+  standing?(): Extract<ReadyProblem, "catching up" | "behind the host" | "diverged"> | undefined;
 }
 
-export interface HealthNeeds {
+interface HealthNeeds {
   phase(): Phase;
   problems: Problems;
   chain: ObservedChain;
   /** State of a host's own chain when it was last asked. */
   seen: { readonly height: number; readonly problem?: string | undefined };
   /** A reader's host: what keeps the node from following the chain. */
-  told: (() => string | undefined) | undefined;
+  readerProblem: (() => string | undefined) | undefined;
   /** What is wrong beside the node, which serves all the same. */
   warning: (() => string | undefined) | undefined;
   openSnapshot(): MaybePromise<ChainSnapshot | undefined>;
@@ -35,80 +36,28 @@ export interface HealthNeeds {
   finalHeight(tip: number): number;
   /** Opens the state at an earlier height; undefined where none is kept. */
   snapshotAt: ((height: number) => MaybePromise<ChainSnapshot | undefined>) | undefined;
-  /** Waits for what is read from the chain, also where that rejects with HOST_SILENT; undefined where it does not come in time, of which `problems` tells then. */
+  /**
+   * Waits for what is read from the chain, also where that rejects with HOST_SILENT; undefined where it does not come in time, of which
+   * `problems` tells then.
+   */
   inTime<T>(reading: MaybePromise<T | undefined>): MaybePromise<T | undefined>;
   rules: ChainRules;
   clock: FullClock;
+  /** Block times without a block after which the tip is stale. */
   staleAfter: number | false;
   sync: NodeContext["sync"];
   /** Of a replica with a tip at a height. */
   distance: ((height: number) => ReplicaDistance) | undefined;
 }
 
-/** What `health`, the health routes and the metrics tell of the chain. */
-export const createHealth = (needs: HealthNeeds) => {
-  const { phase, problems, chain, seen, told, rules } = needs;
-  let tipTime: number | undefined;
-
-  const openSnapshot = (): MaybePromise<ChainSnapshot | undefined> =>
-    andThen(needs.openSnapshot(), (snapshot) => {
-      tipTime = snapshot?.tip.timestamp;
-      return snapshot;
-    });
-  const marks = createMarks({ ...needs, openSnapshot });
-
-  const withMarks = (found: Marks | undefined): Health => {
-    const wrong = [problems.present(), chain.problem?.() ?? seen.problem, told?.()].filter((reason) => reason !== undefined);
-    // It ends by itself: nothing is wrong unless something keeps it from going on.
-    const rebuilding = told?.() === undefined ? chain.rebuilding?.() : undefined;
-    const problem = [...wrong, rebuilding, needs.warning?.()].filter((reason) => reason !== undefined).join("; ");
-    const isReady = chain.isReady?.() ?? seen.height > 0;
-    const started = wrong.length > 0 ? "failing" : isReady ? "ok" : "starting";
-    const status = phase() === "started" ? started : phase() === "starting" ? "starting" : "stopped";
-    const height = found?.tip.height ?? chain.height?.() ?? seen.height;
-    return { status, height, ...(problem === "" ? {} : { problem }), ...found, ...needs.distance?.(height) };
-  };
-
-  /** Nothing is opened unless the plugin runs. What cannot be read is part of the health by then. */
-  const findMarks = (): MaybePromise<Marks | undefined> => (phase() === "started" ? marks() : undefined);
-
-  const report = (): MaybePromise<Health> => andThen(needs.inTime(findMarks()), withMarks);
-
-  const pace = (): { forgedAt: number; blockTime: number } | undefined =>
-    tipTime === undefined
-      ? undefined
-      : { forgedAt: rules.epoch.toMilliseconds(tipTime), blockTime: rules.milestones.at(seen.height + 1).blocktime * 1000 };
-
-  return {
-    /** At once: of a chain that answers later, what it answered last. */
-    health: (): Health => {
-      const found = needs.inTime(findMarks());
-      return withMarks(isPromised(found) ? undefined : found);
-    },
-    report,
-    ready: createReadiness({ ...needs, health: report, pace, problems: problems.list, standing: chain.standing ?? (() => undefined) }),
-    pace,
-  };
-};
-
-export type HealthReports = ReturnType<typeof createHealth>;
-
 /** The blocks between which the chain can be read, and the one that is taken to be final. */
-export interface Marks {
+interface ChainRange {
   tip: BlockMark;
   final: BlockMark;
   oldest: BlockMark;
 }
 
-export interface MarksNeeds {
-  openSnapshot(): MaybePromise<ChainSnapshot | undefined>;
-  /** Is told of a block that cannot be read. @throws PorticoError HOST_SILENT where it did not come in time */
-  unreadable(error: unknown): undefined;
-  /** Height of the newest final block of a chain that ends at a height. */
-  finalHeight(tip: number): number;
-  /** Opens the state at an earlier height; undefined where none is kept. */
-  snapshotAt: ((height: number) => MaybePromise<ChainSnapshot | undefined>) | undefined;
-}
+type RangeNeeds = Pick<HealthNeeds, "openSnapshot" | "unreadable" | "finalHeight" | "snapshotAt">;
 
 /** The oldest state there is, as whoever keeps the chain says when it is asked for one that is older; undefined where it keeps none. */
 const oldestIn = (error: unknown): BlockMark | undefined => {
@@ -117,9 +66,12 @@ const oldestIn = (error: unknown): BlockMark | undefined => {
   return (error as PorticoError).members?.oldest as BlockMark | undefined;
 };
 
-/** Reads the marks; undefined while there is no state. They are looked up once for each tip, and again while history does not reach back to genesis. */
-export const createMarks = ({ openSnapshot, unreadable, finalHeight, snapshotAt }: MarksNeeds) => {
-  let kept: Marks | undefined;
+/**
+ * Reads the range; undefined while there is no state. They are looked up once for each tip, and again while history does not reach back
+ * to genesis.
+ */
+const createRange = ({ openSnapshot, unreadable, finalHeight, snapshotAt }: RangeNeeds) => {
+  let kept: ChainRange | undefined;
 
   const markAt = (snapshot: ChainSnapshot, height: number): MaybePromise<BlockMark | undefined> =>
     andThen(snapshot.block({ height }), (block) => block && { height: block.height, id: block.id });
@@ -138,7 +90,7 @@ export const createMarks = ({ openSnapshot, unreadable, finalHeight, snapshotAt 
     }
   };
 
-  const lookUp = (snapshot: ChainSnapshot): MaybePromise<Marks> => {
+  const lookUp = (snapshot: ChainSnapshot): MaybePromise<ChainRange> => {
     const { height, id } = snapshot.tip;
     // History may be completed while the tip stands still.
     if (kept?.tip.id === id && kept.oldest.height === 1) return kept;
@@ -150,7 +102,7 @@ export const createMarks = ({ openSnapshot, unreadable, finalHeight, snapshotAt 
     );
   };
 
-  return (): MaybePromise<Marks | undefined> =>
+  return (): MaybePromise<ChainRange | undefined> =>
     andThen(openSnapshot(), (snapshot) => {
       if (snapshot === undefined) return undefined;
       const release = (): void => snapshot.release?.();
@@ -167,33 +119,30 @@ export const createMarks = ({ openSnapshot, unreadable, finalHeight, snapshotAt 
 };
 
 /** What is wrong, in one word for machines and a sentence for people. */
-export interface Unready {
+interface Unready {
   problem: ReadyProblem;
   detail: string;
 }
 
-export interface ReadinessNeeds {
-  phase(): Phase;
+interface ReadinessNeeds extends Pick<HealthNeeds, "phase" | "sync" | "staleAfter" | "clock"> {
   health(): MaybePromise<Health>;
   /** Problems that have begun, oldest first. */
   problems(): readonly Present[];
-  /** How the built-in store stands to the host's chain; undefined where it is at its tip, or for a host's own chain. */
-  standing(): Extract<ReadyProblem, "catching up" | "behind the host" | "diverged"> | undefined;
-  sync: SyncState | undefined;
+  standing: NonNullable<ObservedChain["standing"]>;
   /** Milliseconds since 1970 at which the tip was forged, and milliseconds between two blocks; undefined while there is no tip. */
   pace(): { forgedAt: number; blockTime: number } | undefined;
-  /** Block times without a block after which the tip is stale. */
-  staleAfter: number | false;
-  clock: FullClock;
 }
 
-/** Blocks by which a host may be behind the height that its peers report: they tell of a block when they have it, and the host a moment later. */
+/**
+ * Blocks by which a host may be behind the height that its peers report: they tell of a block when they have it, and the host a moment
+ * later.
+ */
 const toleratedGap = 5;
 
 const unreadyOf: Partial<Record<Health["status"], ReadyProblem>> = { starting: "starting", stopped: "stopping", failing: "failing" };
 
 /** Whether the host has not caught up with its network. A host that cannot say is not held to be behind. */
-const isSyncing = async (sync: SyncState | undefined, height: number): Promise<boolean> => {
+const isSyncing = async (sync: NodeContext["sync"], height: number): Promise<boolean> => {
   if (sync === undefined) return false;
   try {
     if (sync.synced !== undefined) return !(await sync.synced());
@@ -210,7 +159,7 @@ const worst = (problems: readonly Present[]): ReadyProblem | undefined => {
 };
 
 /** Says why no requests should be sent here at present; undefined if they should. */
-export const createReadiness = (needs: ReadinessNeeds) => {
+const createReadiness = (needs: ReadinessNeeds) => {
   const staleness = (): string | undefined => {
     const { staleAfter, clock } = needs;
     const pace = needs.pace();
@@ -234,3 +183,51 @@ export const createReadiness = (needs: ReadinessNeeds) => {
     return stale === undefined ? { health, unready: undefined } : unready("stale", stale);
   };
 };
+
+/** What `health`, the health routes and the metrics tell of the chain. */
+export const createHealth = (needs: HealthNeeds) => {
+  const { phase, problems, chain, seen, readerProblem, rules } = needs;
+  let tipTime: number | undefined;
+
+  const openSnapshot = (): MaybePromise<ChainSnapshot | undefined> =>
+    andThen(needs.openSnapshot(), (snapshot) => {
+      tipTime = snapshot?.tip.timestamp;
+      return snapshot;
+    });
+  const range = createRange({ ...needs, openSnapshot });
+
+  const withRange = (found: ChainRange | undefined): Health => {
+    const wrong = [problems.present(), chain.problem?.() ?? seen.problem, readerProblem?.()].filter((reason) => reason !== undefined);
+    // It ends by itself: nothing is wrong unless something keeps it from going on.
+    const rebuilding = readerProblem?.() === undefined ? chain.rebuilding?.() : undefined;
+    const problem = [...wrong, rebuilding, needs.warning?.()].filter((reason) => reason !== undefined).join("; ");
+    const isReady = chain.isReady?.() ?? seen.height > 0;
+    const started = wrong.length > 0 ? "failing" : isReady ? "ok" : "starting";
+    const status = phase() === "started" ? started : phase() === "starting" ? "starting" : "stopped";
+    const height = found?.tip.height ?? chain.height?.() ?? seen.height;
+    return { status, height, ...(problem === "" ? {} : { problem }), ...found, ...needs.distance?.(height) };
+  };
+
+  /** Nothing is opened unless the plugin runs. What cannot be read is part of the health by then. */
+  const findRange = (): MaybePromise<ChainRange | undefined> => (phase() === "started" ? range() : undefined);
+
+  const report = (): MaybePromise<Health> => andThen(needs.inTime(findRange()), withRange);
+
+  const pace = (): { forgedAt: number; blockTime: number } | undefined =>
+    tipTime === undefined
+      ? undefined
+      : { forgedAt: rules.epoch.toMilliseconds(tipTime), blockTime: rules.milestones.at(seen.height + 1).blocktime * 1000 };
+
+  return {
+    /** At once: of a chain that answers later, what it answered last. */
+    health: (): Health => {
+      const found = needs.inTime(findRange());
+      return withRange(isPromised(found) ? undefined : found);
+    },
+    report,
+    ready: createReadiness({ ...needs, health: report, pace, problems: problems.list, standing: chain.standing ?? (() => undefined) }),
+    pace,
+  };
+};
+
+export type HealthReports = ReturnType<typeof createHealth>;

@@ -14,7 +14,10 @@ const Ready = Type.Object(
   {
     ...healthMembers,
     problem: Type.Optional(
-      Type.String({ description: "Why no requests should be sent here: `starting`, `catching up`, `behind the host`, `diverged`, `stale`, `store cannot be written`, `full disk`, `stopping`, `node unreachable`, `node behind` or `failing`; absent if they should." }),
+      Type.String({
+        description:
+          "Why no requests should be sent here: `starting`, `catching up`, `behind the host`, `diverged`, `stale`, `store cannot be written`, `full disk`, `stopping`, `node unreachable`, `node behind` or `failing`; absent if they should.",
+      }),
     ),
     detail: Type.Optional(Type.String({ description: "The problem in a sentence for people." })),
   },
@@ -26,7 +29,13 @@ export const probeRoutes = <State extends Scope>({ ready }: Pick<HealthReports, 
   const { item } = routesOf<State>();
   const probe = { method: "GET", versions: [1, 2], resource: "node", stateless: true, cache: "never", isProbe: true } as const;
   return [
-    item({ ...probe, path: "/health/live", summary: "Returns that the process answers. If it does not, it has to be restarted.", reply: Live, answer: () => ({ status: "ok" as const }) }),
+    item({
+      ...probe,
+      path: "/health/live",
+      summary: "Returns that the process answers. If it does not, it has to be restarted.",
+      reply: Live,
+      answer: () => ({ status: "ok" as const }),
+    }),
     item({
       ...probe,
       path: "/health/ready",
@@ -53,7 +62,8 @@ export interface MetricsRouteNeeds {
 const digest = (text: string): Buffer => hash("sha256", text, "buffer");
 
 /** In the same time, however much of it is right. */
-const isToken = (sent: string | undefined, token: string): boolean => timingSafeEqual(digest(sent?.replace(/^Bearer /i, "") ?? ""), digest(token));
+const isToken = (sent: string | undefined, token: string): boolean =>
+  timingSafeEqual(digest(sent?.replace(/^Bearer /i, "") ?? ""), digest(token));
 
 /** `GET /metrics`: with workers, one reply for all of them. */
 export const metricsRoute = <State extends Scope>({ metrics, token, others }: MetricsRouteNeeds): Route<State> =>
@@ -69,7 +79,8 @@ export const metricsRoute = <State extends Scope>({ metrics, token, others }: Me
     errors: token === undefined ? [] : [401],
     content: { "text/plain": Type.String() },
     answer: async ({ headers }) => {
-      if (token !== undefined && !isToken(headers.authorization, token)) throw new PorticoError("UNAUTHORIZED", "Missing or invalid metrics token.");
+      if (token !== undefined && !isToken(headers.authorization, token))
+        throw new PorticoError("UNAUTHORIZED", "Missing or invalid metrics token.");
       const text = await metrics.text(others);
       return { file: Buffer.from(text), contentType: metrics.contentType };
     },
