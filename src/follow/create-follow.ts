@@ -10,13 +10,18 @@ import { createChainReader } from "./chain-reader.js";
 /** Events read at a time, where a reader does not say how many. */
 const usualLimit = 200;
 
-const noLog = (): PorticoError => new PorticoError("NOT_SUPPORTED", "This node's chain offers no changes, and it has no data folder to keep the host's events in.");
+const noLog = (): PorticoError =>
+  new PorticoError("NOT_SUPPORTED", "This node's chain offers no changes, and it has no data folder to keep the host's events in.");
 
 const unknown = (): PorticoError =>
-  new PorticoError("CURSOR_UNKNOWN", 'This node does not know the cursor, or has removed events that come after it (followHostEvents): start again from "genesis", which is the oldest event that it has, or "tip".', { members: { code: "CURSOR_UNKNOWN" } });
+  new PorticoError(
+    "CURSOR_UNKNOWN",
+    'This node does not know the cursor, or has removed events that come after it (followHostEvents): start again from "genesis", which is the oldest event that it has, or "tip".',
+    { members: { code: "CURSOR_UNKNOWN" } },
+  );
 
 /** Following where there is the log of the host's events alone. */
-export const createLogReader = (log: () => HostLog | undefined): Pick<Follow, "locate" | "tip" | "after" | "height"> => {
+const createLogReader = (log: () => HostLog | undefined): Pick<Follow, "locate" | "tip" | "after" | "height"> => {
   const open = (): HostLog => {
     const found = log();
     if (found === undefined) throw noLog();
@@ -24,12 +29,14 @@ export const createLogReader = (log: () => HostLog | undefined): Pick<Follow, "l
   };
 
   /** Whether events were removed that come after a place. */
-  const hasLost = (sequence: number): boolean => sequence > 0 && sequence < open().last() && open().read(sequence, 1)[0]?.sequence !== sequence + 1;
+  const hasLost = (sequence: number): boolean =>
+    sequence > 0 && sequence < open().last() && open().read(sequence, 1)[0]?.sequence !== sequence + 1;
 
   const sequenceOf = (text: CursorText, field: CursorField | undefined): number | undefined => {
     const { node, last } = open();
     if (text.kind === "tip") return last();
-    if (text.kind === "height") throw cursorError("must be genesis, tip, or a cursor that this node gave: it follows its host's events alone", field);
+    if (text.kind === "height")
+      throw cursorError("must be genesis, tip, or a cursor that this node gave: it follows its host's events alone", field);
     const { block, log: place } = text.cursor;
     if (place === undefined) return block === undefined ? 0 : undefined;
     return place.node === node && place.sequence <= last() ? place.sequence : undefined;
@@ -61,7 +68,7 @@ export const createLogReader = (log: () => HostLog | undefined): Pick<Follow, "l
   };
 };
 
-export interface FollowNeeds {
+interface FollowNeeds {
   /** Undefined: the chain is a host's own that offers no changes, and there is the log alone. */
   changes: ChainChanges | undefined;
   /** Undefined: this node keeps no events of its host. */

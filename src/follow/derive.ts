@@ -61,7 +61,10 @@ export interface DerivedChange extends Change {
   readonly events: readonly FollowEvent[];
 }
 
-/** What an event is called, and its payload, before it has its place in the group; of a reversal, the place in its group of what it takes back. */
+/**
+ * What an event is called, and its payload, before it has its place in the group; of a reversal, the place in its group of what it takes
+ * back.
+ */
 type Derived = readonly [event: string, data: () => unknown, takesBack?: number | undefined];
 
 const once = <T>(make: () => T): (() => T) => {
@@ -104,7 +107,8 @@ const revertedEvents = function* (change: DerivedChange, rules: ChainRules): Gen
   const { block, transactions } = change.full;
   const places = [...appliedEvents(change, rules)].flatMap(([event], place) => (event === "transaction.applied" ? [place] : []));
   yield ["block.reverted", () => blockPayload(block), 0];
-  for (const transaction of transactions.toReversed()) yield ["transaction.reverted", () => transactionPayload(transaction, rules), places.pop()];
+  for (const transaction of transactions.toReversed())
+    yield ["transaction.reverted", () => transactionPayload(transaction, rules), places.pop()];
 };
 
 /** The events of a change, always the same and in the same order. */
@@ -147,8 +151,15 @@ class LazyChange implements DerivedChange {
 }
 
 /** A block that was applied. `round`: the delegates of the round that begins after it, if one does. */
-export const appliedChange = ({ block, transactions, appliedAt, times = 0, digest }: KeptBlock, round: readonly RoundDelegate[] | undefined, rules: ChainRules): DerivedChange =>
-  new LazyChange({ kind: "applied", full: { block, transactions }, at: appliedAt ?? rules.epoch.toMilliseconds(block.timestamp), times, round, digest }, rules);
+export const appliedChange = (
+  { block, transactions, appliedAt, times = 0, digest }: KeptBlock,
+  round: readonly RoundDelegate[] | undefined,
+  rules: ChainRules,
+): DerivedChange =>
+  new LazyChange(
+    { kind: "applied", full: { block, transactions }, at: appliedAt ?? rules.epoch.toMilliseconds(block.timestamp), times, round, digest },
+    rules,
+  );
 
 /** A block that was reverted. */
 export const revertedChange = ({ block, transactions, revertedAt, times = 0 }: OrphanBlock, rules: ChainRules): DerivedChange =>
@@ -160,7 +171,7 @@ const keptChanges = 32;
 const keptTransactions = 5_000;
 
 /** The last changes, each made into events once for all readers. */
-export interface RecentChanges {
+interface RecentChanges {
   /** A change as it is in a state; undefined where it is not kept. */
   find(view: ChangesView, kind: Change["kind"], block: BlockName): Asking<DerivedChange | undefined>;
   putApplied(kept: KeptBlock, round: readonly RoundDelegate[] | undefined): DerivedChange;
@@ -174,7 +185,11 @@ function* timesOf(view: ChangesView, kind: Change["kind"], block: BlockName): As
 }
 
 export const createRecentChanges = (rules: ChainRules): RecentChanges => {
-  const changes = new LRUCache<string, DerivedChange>({ max: 2 * keptChanges, maxSize: keptTransactions, sizeCalculation: ({ full }) => 1 + full.transactions.length });
+  const changes = new LRUCache<string, DerivedChange>({
+    max: 2 * keptChanges,
+    maxSize: keptTransactions,
+    sizeCalculation: ({ full }) => 1 + full.transactions.length,
+  });
   const put = (change: DerivedChange): DerivedChange => {
     changes.set(`${change.kind} ${change.full.block.id}`, change);
     return change;

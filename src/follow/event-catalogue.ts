@@ -1,6 +1,7 @@
 import type { HostEvent } from "../../types/events.js";
 import type { About } from "../../types/webhook-store.js";
 import type { EventDescription } from "../../types/webhooks.js";
+import { derivedEvents } from "./derive.js";
 
 /** Payloads of the known events, as a real node emits them. */
 
@@ -125,38 +126,36 @@ export const examples = {
   peer,
 };
 
-interface KnownEvent {
+interface EventEntry {
   description: string;
   example: unknown;
-  /** Comes from the chain itself where Portico keeps it: sent when the block is committed, not when the host emits it. */
-  fromChain?: true;
   confirmations?: true;
 }
 
 const delegateVote = (transaction: { asset: { votes: string[] } }) => ({ delegate: transaction.asset.votes[0], transaction });
 
 /** Every event that hosts of the family emit, with an example of its payload. */
-export const knownEvents: Readonly<Record<HostEvent, KnownEvent>> = Object.freeze({
-  "block.applied": { description: "A block is saved.", example: examples.block, fromChain: true, confirmations: true },
-  "block.reverted": { description: "A block is reverted.", example: examples.block, fromChain: true },
+export const knownEvents: Readonly<Record<HostEvent, EventEntry>> = Object.freeze({
+  "block.applied": { description: "A block is saved.", example: examples.block, confirmations: true },
+  "block.reverted": { description: "A block is reverted.", example: examples.block },
   "block.forged": { description: "A block is forged.", example: examples.block },
   "block.received": { description: "A block arrives from a peer.", example: examples.block },
   "block.disregarded": { description: "A received block is not accepted.", example: examples.block },
-  "transaction.applied": { description: "A transaction is saved.", example: examples.transferInBlock, fromChain: true, confirmations: true },
-  "transaction.reverted": { description: "A transaction is reverted.", example: examples.transferInBlock, fromChain: true },
+  "transaction.applied": { description: "A transaction is saved.", example: examples.transferInBlock, confirmations: true },
+  "transaction.reverted": { description: "A transaction is reverted.", example: examples.transferInBlock },
   "transaction.forged": { description: "A transaction is forged by a delegate.", example: examples.transferInBlock },
   "transaction.expired": { description: "An unconfirmed transaction expires.", example: examples.transfer },
   "transaction.pool.added": { description: "Transactions enter the pool.", example: [examples.transfer] },
   "transaction.pool.rejected": { description: "Transactions are refused by the pool.", example: [examples.transfer] },
   "transaction.pool.removed": { description: "A transaction leaves the pool; the payload is its id.", example: examples.transfer.id },
-  "delegate.registered": { description: "A delegate is registered.", example: examples.registration, fromChain: true },
-  "delegate.resigned": { description: "A delegate resigns.", example: examples.resignation, fromChain: true },
-  "wallet.vote": { description: "A wallet votes for a delegate.", example: delegateVote(examples.voteTransaction), fromChain: true },
-  "wallet.unvote": { description: "A wallet withdraws its vote.", example: delegateVote(examples.unvoteTransaction), fromChain: true },
+  "delegate.registered": { description: "A delegate is registered.", example: examples.registration },
+  "delegate.resigned": { description: "A delegate resigns.", example: examples.resignation },
+  "wallet.vote": { description: "A wallet votes for a delegate.", example: delegateVote(examples.voteTransaction) },
+  "wallet.unvote": { description: "A wallet withdraws its vote.", example: delegateVote(examples.unvoteTransaction) },
   "wallet.saved": { description: "A wallet is updated.", example: examples.wallet },
   "wallet.created.cold": { description: "A wallet that never existed before is saved.", example: examples.wallet },
-  "round.created": { description: "A round is created; the payload is its delegates.", example: [examples.roundDelegate], fromChain: true },
-  "round.applied": { description: "A round is over.", example: null, fromChain: true },
+  "round.created": { description: "A round is created; the payload is its delegates.", example: [examples.roundDelegate] },
+  "round.applied": { description: "A round is over.", example: null },
   "forger.failed": { description: "The forger fails to start.", example: { error: "connect ECONNREFUSED" } },
   "forger.missing": { description: "A delegate that should have forged did not.", example: { delegate: examples.delegate } },
   "forger.started": { description: "The forger begins to forge.", example: { activeDelegates: [examples.delegate.publicKey] } },
@@ -179,10 +178,11 @@ export const isChange = (event: string): event is About["event"] => Object.hasOw
 /** What an event takes back: a reversal what was applied, an application what was reverted. */
 export const takenBackBy = ({ event, id }: About): About => ({ event: opposites[event], id });
 
-const describe = (event: string, known: KnownEvent, keepsChain: boolean): EventDescription => ({
+const describe = (event: string, known: EventEntry, keepsChain: boolean): EventDescription => ({
   event,
   description: known.description,
-  source: known.fromChain && keepsChain ? "chain" : "host",
+  // Sent when the block is committed, not when the host emits it.
+  source: keepsChain && derivedEvents.includes(event) ? "chain" : "host",
   confirmations: known.confirmations ?? false,
   example: known.example,
 });

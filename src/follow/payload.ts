@@ -57,7 +57,8 @@ export const payloadJson = (payload: unknown): string => {
 };
 
 /** A member of a payload, which may be anything. */
-export const memberOf = (payload: unknown, name: string): unknown => (typeof payload === "object" && payload !== null ? (payload as Record<string, unknown>)[name] : undefined);
+export const memberOf = (payload: unknown, name: string): unknown =>
+  typeof payload === "object" && payload !== null ? (payload as Record<string, unknown>)[name] : undefined;
 
 /** Payloads of the chain's events, made from the chain: JSON values with amounts as decimal strings. */
 
@@ -72,18 +73,14 @@ export const blockPayload = (block: Block): Record<string, unknown> => ({
   reward: String(block.reward),
 });
 
-/** Whom a transaction concerns: its sender, its recipient, and those of its payments, each once. */
-export const addressesOf = (transaction: Transaction, rules: Pick<ChainRules, "recipientsOf">): string[] => {
-  return [...new Set([transaction.senderId, ...rules.recipientsOf(transaction)])];
-};
-
 /**
- * As above; undefined where a fork's `recipients` throws for what a host's own chain has all the same. The transaction's event does without, as the
- * host's would: all others, and those of later blocks, would wait for it without end.
+ * Whom a transaction concerns: its sender, its recipient, and those of its payments, each once. Undefined where a fork's `recipients`
+ * throws:
+ * the transaction's event does without, or all later events would wait for it without end.
  */
-const addressesIfKnown = (transaction: Transaction, rules: Pick<ChainRules, "recipientsOf">): string[] | undefined => {
+const addressesOf = (transaction: Transaction, rules: Pick<ChainRules, "recipientsOf">): string[] | undefined => {
   try {
-    return addressesOf(transaction, rules);
+    return [...new Set([transaction.senderId, ...rules.recipientsOf(transaction)])];
   } catch {
     return undefined;
   }
@@ -102,7 +99,7 @@ export const transactionPayload = (transaction: Transaction, rules: Pick<ChainRu
   payload.amount = String(amount);
   payload.fee = String(fee);
   if (asset !== undefined) payload.asset = plainValue(asset);
-  const addresses = addressesIfKnown(transaction, rules);
+  const addresses = addressesOf(transaction, rules);
   if (addresses !== undefined) payload.addresses = addresses;
   return payload;
 };

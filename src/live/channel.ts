@@ -59,7 +59,9 @@ export const eventJson = (event: FollowEvent, cursor: string): string => {
   return `${begin}${JSON.stringify(cursor)}${end}`;
 };
 
-/** A group as server-sent events. Only the last of them moves the client's `Last-Event-ID`: one that leaves within a group gets it again. */
+/**
+ * A group as server-sent events. Only the last of them moves the client's `Last-Event-ID`: one that leaves within a group gets it again.
+ */
 const messagesOf = async (group: Group, filter: Filter): Promise<Buffer | undefined> => {
   const picked = await pick(group, filter);
   if (picked.length === 0) return undefined;
@@ -67,7 +69,9 @@ const messagesOf = async (group: Group, filter: Filter): Promise<Buffer | undefi
     const [before, after] = [cursorText(group.before), cursorText(group.after)];
     const last = picked.length - 1;
     const messages = picked.map((event, place) =>
-      place === last ? `event: ${event.event}\ndata: ${eventJson(event, after)}\nid: ${after}\n\n` : `event: ${event.event}\ndata: ${eventJson(event, before)}\n\n`,
+      place === last
+        ? `event: ${event.event}\ndata: ${eventJson(event, after)}\nid: ${after}\n\n`
+        : `event: ${event.event}\ndata: ${eventJson(event, before)}\n\n`,
     );
     return Buffer.from(messages.join(""));
   });
@@ -126,7 +130,9 @@ export class Channel {
     return true;
   }
 
-  /** Waits for what comes after a member's cursor. It has read everything there was at a count of `signals`; undefined: it has not looked. */
+  /**
+   * Waits for what comes after a member's cursor. It has read everything there was at a count of `signals`; undefined: it has not looked.
+   */
   join(member: Member, signals: number | undefined): void {
     const isFirst = this.cursor === undefined;
     this.cursor ??= member.cursor;
@@ -161,9 +167,9 @@ export class Channel {
   /** Reads until there is nothing more. */
   private async readOn(): Promise<void> {
     try {
-      for (let seen = -1; seen !== this.signals; ) {
+      for (let seen = -1; seen !== this.signals;) {
         seen = this.signals;
-        for (let atEnd = false; !atEnd && this.cursor !== undefined; ) {
+        for (let atEnd = false; !atEnd && this.cursor !== undefined;) {
           const batch: Batch | undefined = await readOn(this.needs.follow, this.cursor, this.options);
           for (const group of batch?.groups ?? []) await this.tell(group);
           atEnd = batch?.atEnd ?? true;

@@ -7,7 +7,7 @@ import type { Selection, SelectionInput } from "./selection.js";
 
 type Result = IteratorResult<Buffer, undefined>;
 
-export interface EventStreamNeeds {
+interface EventStreamNeeds {
   channel: Channel;
   clock: Pick<FullClock, "monotonic">;
   /** Called once, when it has ended. */
@@ -17,7 +17,10 @@ export interface EventStreamNeeds {
 const over: Result = { done: true, value: undefined };
 const comment = Buffer.from(":\n\n");
 
-/** Server-sent events of what comes after a cursor, without an end. There may be many: each is an object and a promise, and what it sends is made by its channel. */
+/**
+ * Server-sent events of what comes after a cursor, without an end. There may be many: each is an object and a promise, and what it sends
+ * is made by its channel.
+ */
 export class EventStream implements AsyncIterableIterator<Buffer>, Member {
   cursor: Cursor;
   private readonly needs: EventStreamNeeds;
@@ -135,9 +138,13 @@ interface OpenEventsNeeds extends ChannelNeeds {
 }
 
 /** Numbers that are no doubles as text, which conditions take for equal. */
-const keyOf = (selection: readonly unknown[]): string => JSON.stringify(selection, (_name, value: unknown) => (typeof value === "bigint" ? String(value) : value));
+const keyOf = (selection: readonly unknown[]): string =>
+  JSON.stringify(selection, (_name, value: unknown) => (typeof value === "bigint" ? String(value) : value));
 
-/** Finds the cursor of an event stream and what begins it. Those that select the same are in one channel. @throws PorticoError BAD_REQUEST, CURSOR_UNKNOWN, NOT_READY */
+/**
+ * Finds the cursor of an event stream and what begins it. Those that select the same are in one channel. @throws PorticoError
+ * BAD_REQUEST, CURSOR_UNKNOWN, NOT_READY
+ */
 export const createOpenEvents = ({ clock, select, ...needs }: OpenEventsNeeds) => {
   const channels = new Map<string, Channel>();
 
@@ -146,7 +153,11 @@ export const createOpenEvents = ({ clock, select, ...needs }: OpenEventsNeeds) =
     return new Channel(filter, { confirmations, hostEvents, whole: true }, needs);
   };
 
-  return async (after: string, { confirmations, ...input }: SelectionInput & { confirmations?: Confirmations | undefined }, field?: CursorField): Promise<() => EventStream> => {
+  return async (
+    after: string,
+    { confirmations, ...input }: SelectionInput & { confirmations?: Confirmations | undefined },
+    field?: CursorField,
+  ): Promise<() => EventStream> => {
     const key = keyOf([input.event, input.conditions, input.match, confirmations]);
     const found = channels.get(key) ?? (await makeChannel(input, confirmations));
     const cursor = await needs.follow.locate(after, { ...found.options, field });

@@ -2,7 +2,7 @@ import type { After } from "../clock.js";
 import type { Follow } from "../follow/follow.js";
 
 /** Waits for something new. */
-export interface Waiter {
+interface Waiter {
   /** Resolves when there may be something new since it last resolved, or after so many milliseconds, or when `signal` aborts. */
   wait(milliseconds: number): Promise<void>;
   end(): void;

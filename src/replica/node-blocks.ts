@@ -1,14 +1,14 @@
 import type { BlockData, BlockSource } from "../../types/events.js";
 import type { Logger } from "../../types/node-context.js";
-import { messageOf, PorticoError } from "../errors.js";
-import { createLakeReader, type LakeFiles, type LakeReader, openKnownLake } from "../lake/index.js";
+import { PorticoError } from "../errors.js";
+import { createLakeReader, type LakeFiles, type LakeReader, openLake } from "../lake/index.js";
 import { pause } from "../async/pause.js";
-import { parseChange, type ToldChanges } from "./changes.js";
+import { parseChange, type ChangeNotes } from "./changes.js";
 import { createFailureLog, type NodeClient, NodeRefusal } from "./node-client.js";
 import type { NodeWatch } from "./node-watch.js";
 
 /** The lake that a replica begins with. What is wrong with it costs time alone: the node has the same blocks. */
-export interface ReplicaLake {
+interface ReplicaLake {
   /** Makes a snapshot the store where there is none yet. */
   restore(signal: AbortSignal): Promise<void>;
   /** Blocks from a height on; none where the lake does not have them. `tip`: height of the node's. */
@@ -16,7 +16,7 @@ export interface ReplicaLake {
   close(): Promise<void>;
 }
 
-export interface ReplicaLakeNeeds {
+interface ReplicaLakeNeeds {
   /** Folder or URL. */
   where: string;
   nethash: string;
@@ -29,23 +29,20 @@ export interface ReplicaLakeNeeds {
   logger: Logger;
 }
 
-/** Logs a failure once, however often it recurs. A node without a lake is no fault. */
-const createFailed = (logger: Logger) => {
-  let told: string | undefined;
-  return (error: unknown): void => {
-    const message = messageOf(error);
-    const isMissing = (error instanceof PorticoError && error.code === "LAKE_FOREIGN" && message.includes("is not a lake"));
-    if (message === told) return;
-    told = message;
-    logger[isMissing ? "debug" : "warn"](`${message}: the blocks are read from the node instead`);
-  };
-};
+/** A node without a lake is no fault. */
+const isFault = (error: unknown): boolean =>
+  !(error instanceof PorticoError && error.code === "LAKE_FOREIGN" && error.message.includes("is not a lake"));
 
-export const createReplicaLake = ({ where, nethash, key, dataDir, signal: stopping, restoreFrom, logger }: ReplicaLakeNeeds): ReplicaLake => {
+export const createReplicaLake = (needs: ReplicaLakeNeeds): ReplicaLake => {
+  const { where, signal: stopping, restoreFrom, logger } = needs;
   let reader: { files: LakeFiles; blocks: LakeReader } | undefined;
   /** Height of the node's tip when the lake was opened last: it is opened again when it may have more. */
   let openedAt = -1;
-  const failed = createFailed(logger);
+  const failures = createFailureLog({
+    logger,
+    say: (message) => `${message}: the blocks are read from the node instead`,
+    isWarning: isFault,
+  });
 
   const close = async (): Promise<void> => {
     const closing = reader;
@@ -56,12 +53,12 @@ export const createReplicaLake = ({ where, nethash, key, dataDir, signal: stoppi
   const open = async (signal: AbortSignal): Promise<LakeFiles | undefined> => {
     await close();
     try {
-      const { files, remember } = await openKnownLake(where, { nethash, key, signal, dataDir, logger });
-      await remember();
+      const files = await openLake(where, { ...needs, signal });
+      await files.remember();
       reader = { files, blocks: createLakeReader(files) };
       return files;
     } catch (error) {
-      if (!signal.aborted) failed(error);
+      if (!signal.aborted) failures.note(error);
       return undefined;
     }
   };
@@ -80,7 +77,7 @@ export const createReplicaLake = ({ where, nethash, key, dataDir, signal: stoppi
         await restoreFrom(files);
       } catch (error) {
         if (signal.aborted) throw error;
-        failed(error);
+        failures.note(error);
       }
     },
     read: async (from, limit, tip = 0) => {
@@ -92,7 +89,7 @@ export const createReplicaLake = ({ where, nethash, key, dataDir, signal: stoppi
       try {
         return reader === undefined || from > reader.blocks.height() ? [] : await reader.blocks.read(from, limit);
       } catch (error) {
-        if (!stopping().aborted) failed(error);
+        if (!stopping().aborted) failures.note(error);
         await close();
         return [];
       }
@@ -104,33 +101,33 @@ export const createReplicaLake = ({ where, nethash, key, dataDir, signal: stoppi
   };
 };
 
-export interface NodeBlocksNeeds {
+interface NodeBlocksNeeds {
   client: NodeClient;
   watch: NodeWatch;
-  told: ToldChanges;
+  notes: ChangeNotes;
   lake: ReplicaLake;
   /** Aborted when the replica stops. */
   signal(): AbortSignal;
   logger: Logger;
 }
 
-/** The node as a block source: the lake as far as it goes, then `/changes`. While the node is away, a read waits for it. */
-export type NodeBlocks = Required<BlockSource>;
-
 /** Reads of less only look whether the chain is still the same. */
 const shortRead = 10;
 const retryDelay = 500;
 
-export const createNodeBlocks = ({ client, watch, told: changes, lake, signal, logger }: NodeBlocksNeeds): NodeBlocks => {
+/** The node as a block source: the lake as far as it goes, then `/changes`. While the node is away, a read waits for it. */
+export const createNodeBlocks = ({ client, watch, notes, lake, signal, logger }: NodeBlocksNeeds): Required<BlockSource> => {
   /** At the first line that is no block above the last, the chain has changed meanwhile: what was read before is asked again. */
   const readOnce = async (from: number, limit: number): Promise<BlockData[]> => {
     const found: BlockData[] = [];
     try {
-      for await (const line of client.lines(`/v2/changes?after=${from === 1 ? "genesis" : from - 1}&limit=${limit}&times=true`, { signal: AbortSignal.any([signal(), AbortSignal.timeout(60_000)]) })) {
+      for await (const line of client.lines(`/v2/changes?after=${from === 1 ? "genesis" : from - 1}&limit=${limit}&times=true`, {
+        signal: AbortSignal.any([signal(), AbortSignal.timeout(60_000)]),
+      })) {
         const change = parseChange(line);
         const { kind, block } = change;
         if (kind !== "applied" || block.height !== from + found.length) break;
-        changes.put(change);
+        notes.put(change);
         found.push(block);
       }
     } catch (error) {
@@ -144,7 +141,7 @@ export const createNodeBlocks = ({ client, watch, told: changes, lake, signal, l
   /** The height before is above the node's tip. */
   const isBeyond = (error: unknown): boolean => error instanceof NodeRefusal && error.status === 400;
 
-  const failures = createFailureLog("the node's blocks", logger);
+  const failures = createFailureLog({ logger, say: (message) => `the node's blocks: ${message}` });
 
   const readNode = async (from: number, limit: number): Promise<BlockData[]> => {
     while (!signal().aborted) {
