@@ -29,6 +29,8 @@ interface ReplicaLakeNeeds {
   logger: Logger;
 }
 
+const sayInstead = (message: string): string => `${message}: the blocks are read from the node instead`;
+
 /** A node without a lake is no fault. */
 const isFault = (error: unknown): boolean =>
   !(error instanceof PorticoError && error.code === "LAKE_FOREIGN" && error.message.includes("is not a lake"));
@@ -38,11 +40,7 @@ export const createReplicaLake = (needs: ReplicaLakeNeeds): ReplicaLake => {
   let reader: { files: LakeFiles; blocks: LakeReader } | undefined;
   /** Height of the node's tip when the lake was opened last: it is opened again when it may have more. */
   let openedAt = -1;
-  const failures = createFailureLog({
-    logger,
-    say: (message) => `${message}: the blocks are read from the node instead`,
-    isWarning: isFault,
-  });
+  const failures = createFailureLog({ logger, say: sayInstead, isWarning: isFault });
 
   const close = async (): Promise<void> => {
     const closing = reader;
