@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writ
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { makeFolder } from "../src/make-folder.js";
+import { makeFolder } from "../src/files/make-folder.js";
 
 describe("a folder", () => {
   let folder: string;

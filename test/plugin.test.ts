@@ -630,9 +630,14 @@ describe("createApiPlugin", () => {
     expect(refused(parameters({ pubKeyHash: undefined }))).to.equal("`network.network` must have required property 'pubKeyHash'");
     expect(refused(parameters({ pubKeyHash: 300 }))).to.equal("`network.network.pubKeyHash` must be <= 255");
     expect(refused(parameters({ nethash: undefined }))).to.equal("`network.network` must have required property 'nethash'");
-    for (const name of ["messagePrefix", "bip32", "aip20", "client"]) {
+    for (const name of ["messagePrefix", "bip32", "client"]) {
       expect(refused(parameters({ [name]: undefined }))).to.equal(`\`network.network\` must have required property '${name}'`);
     }
+    expect(refused(parameters({ slip44: undefined, aip20: undefined }))).to.equal("accepted");
+    for (const rewards of ["block", null, true, ["blocks"]]) {
+      expect(refused({ network: { ...chain.network, rewards } })).to.equal('`network.rewards` must be "milestones" or "blocks"');
+    }
+    for (const rewards of ["milestones", "blocks", undefined]) expect(refused({ network: { ...chain.network, rewards } })).to.equal("accepted");
     expect(refused(parameters({ bip32: { public: 1 } }))).to.equal("`network.network.bip32` must have required property 'private'");
     expect(refused({ network: { ...chain.network, milestones: [null] } })).to.equal("`network.milestones[0]` must be object");
     const [first, ...rest] = chain.network.milestones;
@@ -668,6 +673,20 @@ describe("createApiPlugin", () => {
       given = new Map();
     }
     expect(rows(new Gift())).to.equal("accepted");
+  });
+
+  it("names what a host has handed in: genesis without its transactions, a data folder that cannot be made", async () => {
+    const failure = async (given: object): Promise<string> => {
+      const plugin = createApiPlugin({ network: chain.network, events: new EventEmitter(), dataDir: temporaryFolder(), options: { webhooks: false }, ...given });
+      const error: unknown = await plugin.start().catch((reason: unknown) => reason);
+      await plugin.stop();
+      return error instanceof PorticoError ? `${error.code}: ${error.message}` : String(error);
+    };
+    const { transactions: _transactions, ...genesisBlock } = chain.network.genesisBlock;
+    expect(await failure({ network: { ...chain.network, genesisBlock } })).to.match(/^BLOCK_INVALID: `network\.genesisBlock`: block 1 declares \d+ transactions but has no list `transactions`$/);
+    for (const webhooks of [false, {}]) {
+      expect(await failure({ dataDir: "/dev/null/x", options: { webhooks } })).to.match(/^OPTION_INVALID: `dataDir` is \/dev\/null\/x, which cannot be made: ENOTDIR: /);
+    }
   });
 
   it("has frozen default options, and its package's version", () => {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { createProblems } from "../src/problems.js";
+import { createProblems } from "../src/operate/problems.js";
 
 const storeTexts = { begun: "the store cannot be written", ended: "the store can be written again" };
 

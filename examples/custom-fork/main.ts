@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setInterval } from "node:timers/promises";
 import { EventEmitter } from "eventemitter3";
 import { createApiPlugin } from "portico";
-import { makeFolder } from "../../src/make-folder.js";
+import { makeFolder } from "../../src/files/make-folder.js";
 import { lockFolder } from "../standalone/files/folder-lock.js";
 import { createForkNetwork } from "./network.js";
 import { createForkNode } from "./node.js";

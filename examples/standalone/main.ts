@@ -2,6 +2,7 @@ import { version } from "../../src/version.js";
 import { HostError, messageOf } from "./program/host-error.js";
 import { outliveReaders, writeToTerminal } from "./program/logger.js";
 import { askedFor, helpText, type HostOptions, readHostOptions } from "./options.js";
+import { collectWhenIdle } from "./program/idle-memory.js";
 import { createProgressReport } from "./program/progress-report.js";
 import { createLogging, type Logging } from "./program/logging.js";
 import { checkBeforehand } from "./program/preflight.js";
@@ -26,6 +27,7 @@ const runNode = async (options: HostOptions, { logger, access, started }: Loggin
     logger.info("The node has stopped.");
     return 0;
   }
+  collectWhenIdle();
   started(welcome(host, options), factsOf(host, options));
   const failure = await Promise.race([host.failed, ended]);
   if (failure === undefined) logger.info("The node stops, and ends what is under way; another signal ends the process at once.");
@@ -40,6 +42,10 @@ const run = async (options: HostOptions, warnings: readonly string[]): Promise<n
   for (const warning of warnings) logging.logger.warn(warning);
   try {
     if (options.verify !== undefined) return await (await import("./verify.js")).verify(options, (line) => writeToTerminal(line, false));
+    if (options.exportWebhooks !== undefined) {
+      await (await import("./program/webhooks-file.js")).exportInto(options.dataDir, options.exportWebhooks);
+      return 0;
+    }
     if (options.backup === undefined) return await runNode(options, logging);
     const { backUp } = await import("./program/backup.js");
     await backUp(options.dataDir, options.backup, logging.logger);

@@ -3,6 +3,7 @@ import { interfaceMeant } from "../../src/replica/node-client.js";
 import { type Environment, fromCommandLine, fromEnvironment, fromFile, type GivenOptions, merged } from "./command-line/option-sources.js";
 import { type LogFormat, logFormats, type LogLevel, logLevels, type Name, rows } from "./command-line/option-table.js";
 import { UsageError } from "./program/host-error.js";
+import { urlOf } from "../../src/net/urls.js";
 
 export { helpText, type LogFormat, type LogLevel, logLevels, networkNames, optionRows, optionsTable } from "./command-line/option-table.js";
 
@@ -12,6 +13,8 @@ export interface HostOptions {
   host: string;
   /** 0: any free port. */
   port: number;
+  /** Where the interface is mounted. */
+  basePath: string;
   dataDir: string;
   import?: string;
   /** URL of the node to be a replica of. */
@@ -26,8 +29,6 @@ export interface HostOptions {
   natsPrefix?: string;
   /** Servers of a cluster that keep the stream. */
   natsReplicas?: number;
-  /** Whether requests of webhooks are given to workers. */
-  dispatch?: true;
   /** Folder. */
   lake?: string;
   /** Blocks in a file of the lake. */
@@ -55,6 +56,12 @@ export interface HostOptions {
   logClients?: true;
   /** File to write the interface's URL into. */
   urlFile?: string;
+  /** Whether a replica has webhooks of its own. */
+  replicaWebhooks?: true;
+  /** The file to write webhooks into, instead of running a node. */
+  exportWebhooks?: string;
+  /** The file whose webhooks are added first. */
+  importWebhooks?: string;
   /** The folder to copy the data folder into, instead of running a node. */
   backup?: string;
 }
@@ -116,13 +123,24 @@ const tokenIn = ({ text, label }: Reading): string | undefined => {
 };
 
 /** @throws UsageError */
+const basePathIn = ({ text, label }: Reading): string => {
+  const path = text("base-path") ?? "";
+  // The page of links is at the root.
+  if (!/^(?:\/[\w.~-]+)+$/.test(path)) throw new UsageError(`${label("base-path")} must be a path such as /node/api, without a slash at its end, not "${path}".`);
+  return path;
+};
+
+/** @throws UsageError */
 const keyIn = ({ text, label }: Reading): string | undefined => {
   const key = text("lake-key");
   if (key !== undefined && !/^[A-Za-z0-9+/]{43}=$/.test(key)) throw new UsageError(`${label("lake-key")} must be an ed25519 public key, 32 bytes in base64.`);
   return key;
 };
 
-const isUrlOf = (protocols: RegExp, text: string): boolean => URL.canParse(text) && protocols.test(new URL(text).protocol) && new URL(text).hostname !== "";
+const isUrlOf = (protocols: RegExp, text: string): boolean => {
+  const { protocol = "", hostname = "" } = urlOf(text) ?? {};
+  return protocols.test(protocol) && hostname !== "";
+};
 
 /** @throws UsageError. It shows no part of the URL that there may be a password in */
 const urlIn = ({ text, label }: Reading): string | undefined => {
@@ -151,6 +169,7 @@ const natsPrefixIn = ({ has, text, label }: Reading): string | undefined => {
 const refuseLogins = ({ text, label }: Reading): void => {
   for (const name of ["follow", "import"] as const) {
     const url = text(name) ?? "";
+    if (name === "import" && /^https?:/.test(url) && !isUrlOf(/^https?:$/, url)) throw new UsageError(`${label(name)} is not a URL.`);
     if (isUrlOf(/^https?:$/, url) && new URL(url).username !== "") throw new UsageError(`${label(name)} takes a URL without a user and a password.`);
   }
 };
@@ -161,7 +180,7 @@ const needed = [
   ["nats-ca", "nats"],
   ["nats-prefix", "nats"],
   ["nats-replicas", "nats"],
-  ["dispatch", "nats"],
+  ["replica-webhooks", "follow"],
   ["lake-blocks", "lake"],
   ["lake-snapshots", "lake"],
   ["log-clients", "access-log"],
@@ -176,8 +195,12 @@ const refuseIdle = ({ has, label }: Reading): void => {
 const jobs = [
   ["verify", "a store is only read"],
   ["backup", "a data folder is only copied"],
+  ["export-webhooks", "webhooks are only written into a file"],
 ] as const;
-const nodesOwn = ["follow", "import", "lake", "lake-blocks", "lake-snapshots", "lake-key", "nats", "dispatch", "secrets", "forge-interval", "url-file"] as const;
+const nodesOwn = [
+  ...["follow", "import", "lake", "lake-blocks", "lake-snapshots", "lake-key", "nats", "secrets", "forge-interval", "url-file"],
+  ...["replica-webhooks", "import-webhooks"],
+] as const;
 
 /** @throws UsageError */
 const refusePassedOver = (commandLine: GivenOptions): void => {
@@ -220,6 +243,7 @@ export const readHostOptions = (args: readonly string[], { environment = {}, isT
     network,
     host,
     port: wholeNumber("port", 0, 65_535),
+    basePath: basePathIn(reading),
     dataDir: has("data-dir") ? (text("data-dir") ?? "") : `data/${has("follow") ? "replica" : folderOf(network)}`,
     forge: !has("no-forge"),
     workers: wholeNumber("workers", 1, 64),
@@ -234,7 +258,6 @@ export const readHostOptions = (args: readonly string[], { environment = {}, isT
       import: text("import"),
       follow: urlIn(reading),
       nats: natsIn(reading),
-      dispatch: has("dispatch") ? (true as const) : undefined,
       natsCreds: text("nats-creds"),
       natsCa: text("nats-ca"),
       natsPrefix: natsPrefixIn(reading),
@@ -247,6 +270,9 @@ export const readHostOptions = (args: readonly string[], { environment = {}, isT
       secrets: text("secrets"),
       webhookToken: tokenIn(reading),
       urlFile: text("url-file"),
+      replicaWebhooks: has("replica-webhooks") ? (true as const) : undefined,
+      exportWebhooks: text("export-webhooks"),
+      importWebhooks: text("import-webhooks"),
       backup: text("backup"),
     }),
   };

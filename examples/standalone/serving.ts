@@ -17,6 +17,7 @@ export const nodeInfo = (port: number) =>
 const movesByItself = ({ network, forge, follow }: HostOptions): boolean => network === "local" && forge && follow === undefined;
 
 export const porticoOptions = (options: HostOptions): PorticoOptions => ({
+  basePath: options.basePath,
   // A longer interval than the block time, of any network, makes for longer pauses.
   ...(options.logClients === true ? { logClients: true } : {}),
   ...(options.trustedProxies === undefined ? {} : { trustedProxies: options.trustedProxies }),
@@ -29,6 +30,5 @@ export const porticoOptions = (options: HostOptions): PorticoOptions => ({
 
 const lakeOptions = ({ lake, lakeBlocks, lakeSnapshots }: HostOptions): PorticoOptions => (lake === undefined ? {} : { lake: { dir: lake, ...(lakeBlocks === undefined ? {} : { blocksPerFile: lakeBlocks }), ...(lakeSnapshots === undefined ? {} : { snapshotEvery: lakeSnapshots }) } });
 
-const webhookOptions = ({ webhookToken, allowTargets }: HostOptions): PorticoOptions => ({
-  webhooks: { allowTargets, ...(webhookToken === undefined ? {} : { tokens: [webhookToken] }) },
-});
+const webhookOptions = ({ webhookToken, allowTargets, follow, replicaWebhooks }: HostOptions): PorticoOptions =>
+  follow !== undefined && replicaWebhooks !== true ? {} : { webhooks: { allowTargets, ...(webhookToken === undefined ? {} : { tokens: [webhookToken] }) } };

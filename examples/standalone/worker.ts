@@ -2,6 +2,7 @@ import { createApiPlugin } from "portico";
 import { codeOf, messageOf } from "./program/host-error.js";
 import { connectToNode } from "./node-channel.js";
 import { createFrontPage } from "./program/front-page.js";
+import { collectWhenIdle } from "./program/idle-memory.js";
 import { outliveReaders } from "./program/logger.js";
 import { createLogging } from "./program/logging.js";
 import { nodeInfo, porticoOptions } from "./serving.js";
@@ -39,13 +40,14 @@ const serve = async (): Promise<void> => {
     process.disconnect();
   };
   process.once("SIGTERM", () => void end());
-  const server = await plugin.listen(port, host, createFrontPage(options.network));
+  const server = await plugin.listen(port, host, createFrontPage(options.network, options.basePath));
   const address = server.address();
   if (address !== null && typeof address === "object") info.ports = nodeInfo(address.port).ports;
 };
 
 try {
   await serve();
+  collectWhenIdle();
 } catch (error) {
   process.exitCode = 1;
   await node.fail({ message: messageOf(error), code: codeOf(error) });

@@ -21,7 +21,7 @@ import { PorticoError } from "../errors.js";
 import { notAtHeight } from "../http/input/at.js";
 import { noHistory, type PastState } from "./state.js";
 
-export interface AtHeightNeeds {
+interface AtHeightNeeds {
   adapter: Pick<ChainAdapter, "snapshotAt" | "supports">;
   bounds: SnapshotBounds;
   /** Height of the newest final block under a tip. */

@@ -8,7 +8,7 @@ import { PorticoError } from "../errors.js";
 import type { Scope } from "../http/route.js";
 
 /** What a host may provide besides its chain. Routes that need a missing part say so, or answer from the chain alone. */
-export type ApiHost = Pick<NodeContext, "peers" | "sync" | "pool" | "node">;
+type ApiHost = Pick<NodeContext, "peers" | "sync" | "pool" | "node">;
 
 /** What stays the same from request to request. */
 export interface ApiNeeds {

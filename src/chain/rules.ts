@@ -3,6 +3,7 @@ import type { BlockData } from "../../types/events.js";
 import type { Network } from "../../types/node-context.js";
 import type { TransactionType } from "../../types/transaction-type.js";
 import { createAddressOf } from "./address.js";
+import { parseAmount } from "./amount.js";
 import { type FullBlock, parseBlock } from "./blocks/block.js";
 import { createEpoch, type Epoch } from "./epoch.js";
 import { createMilestones, type Milestones } from "./milestones.js";
@@ -16,6 +17,8 @@ export interface ChainRules {
   readonly epoch: Epoch;
   readonly types: TransactionTypes;
   addressOf(publicKey: string): string;
+  /** The reward that a block must have; undefined where any will do. */
+  rewardOf(block: { height: number; id: string }): bigint | undefined;
   /** Addresses that a transaction names as recipients, without repeats. */
   recipientsOf(transaction: Transaction): string[];
   /** Parses a block as hosts and files represent it. @throws PorticoError BLOCK_INVALID */
@@ -27,6 +30,7 @@ export interface ChainRules {
 export const createChainRules = (network: Network, added: readonly TransactionType[] = []): ChainRules => {
   const milestones = createMilestones(network.milestones);
   const types = createTransactionTypes(added);
+  const exempt = new Set<unknown>(Array.isArray(network.exceptions.blocks) ? network.exceptions.blocks : []);
   const addressOf = createAddressOf(network.network.pubKeyHash);
   return {
     network,
@@ -34,6 +38,8 @@ export const createChainRules = (network: Network, added: readonly TransactionTy
     epoch: createEpoch(milestones.at(1).epoch),
     types,
     addressOf,
+    // Genesis has none, whatever the milestones say.
+    rewardOf: ({ height, id }) => (network.rewards === "blocks" || height === 1 || exempt.has(id) ? undefined : parseAmount(milestones.at(height).reward)),
     recipientsOf: (transaction) => recipientsOf(transaction, types),
     parseBlock: (data) => atOnce(parseBlock(data, addressOf)),
     parseBlockSliced: (data) => parseBlock(data, addressOf),

@@ -1,12 +1,11 @@
 import type { MaybePromise } from "../../types/chain-adapter.js";
 import type { HostEvents } from "../../types/events.js";
-import type { HostLog } from "../../types/host-log.js";
+import type { EventJournal, HostLog } from "../../types/host-log.js";
 import type { Clock, Logger } from "../../types/node-context.js";
-import type { EventJournal } from "../../types/webhook-store.js";
 import { closeAll } from "../async/close-all.js";
 import type { ChainRules } from "../chain/rules.js";
 import { HostGivenUp, messageOf, PorticoError } from "../errors.js";
-import type { Problems } from "../problems.js";
+import type { Problems } from "../operate/problems.js";
 import type { BlockName } from "./cursor.js";
 import { canonicalEvent } from "./event-names.js";
 import { hostPayload } from "./payload.js";

@@ -91,10 +91,12 @@ export interface Request<Path, Query, Body> {
   body: Input<Body>;
   /** What its path has between base path and version to choose the form of amounts, such as `/strings`: links stay below it. */
   prefix: AmountPrefix;
+  /** Whether its path names the generation, as `/v2` does. */
+  versioned: boolean;
 }
 
 /** A route that returns a single object. */
-export interface ItemRoute<State extends Scope, Path, Query, Body, Reply extends TSchema> extends RouteCommon<Path, Query, Body> {
+interface ItemRoute<State extends Scope, Path, Query, Body, Reply extends TSchema> extends RouteCommon<Path, Query, Body> {
   kind: "item";
   /** HTTP status, or a function of the reply. Default 200. */
   status?: number | ((reply: Reply["static"]) => number);
@@ -109,7 +111,7 @@ export interface ItemRoute<State extends Scope, Path, Query, Body, Reply extends
 }
 
 /** A route that returns one page of a list. `page`, `limit` and `offset` are accepted besides `query`; http adds `meta`. */
-export interface ListRoute<State extends Scope, Path, Query, Body, Item extends TSchema> extends RouteCommon<Path, Query, Body> {
+interface ListRoute<State extends Scope, Path, Query, Body, Item extends TSchema> extends RouteCommon<Path, Query, Body> {
   kind: "list";
   /** Schema of one item of `data`. */
   item: Item;
@@ -159,7 +161,7 @@ export interface FileAnswer {
 export type BodyAnswer = StreamAnswer | FileAnswer;
 
 /** A route that makes its body itself: a stream or a file, of any content type. */
-export interface BodyRoute<State extends Scope, Path, Query, Body> extends RouteCommon<Path, Query, Body> {
+interface BodyRoute<State extends Scope, Path, Query, Body> extends RouteCommon<Path, Query, Body> {
   kind: "body";
   /** For the docs: the schema of the body by content type, such as `{ "text/csv": Type.String() }`. */
   content: Readonly<Record<string, TSchema>>;

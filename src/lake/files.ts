@@ -3,8 +3,8 @@ import { open, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
-import { inBackgroundProcess } from "../background-process.js";
-import { makeFolder } from "../make-folder.js";
+import { inBackgroundProcess } from "../async/background-process.js";
+import { makeFolder } from "../files/make-folder.js";
 
 /** Files that appear as a whole, under their name, and never change after that. */
 

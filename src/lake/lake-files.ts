@@ -7,7 +7,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { messageOf, PorticoError } from "../errors.js";
-import { makeFolder } from "../make-folder.js";
+import { makeFolder } from "../files/make-folder.js";
 import { withoutTrailing } from "../text/trim-end.js";
 import { putFile, readIfThere } from "./files.js";
 import {
@@ -21,6 +21,7 @@ import {
   type SnapshotFile,
 } from "./manifest.js";
 import type { Logger } from "../../types/node-context.js";
+import { urlOf } from "../net/urls.js";
 
 /** A lake's files, in a folder or behind a URL, each checked against the manifest before it is read. */
 export interface LakeFiles {
@@ -219,6 +220,8 @@ export const openLake = async (where: string, demands: LakeDemands): Promise<Lak
     dataDir === undefined ? undefined : putFile(join(dataDir, name), Buffer.from(`${text}\n`));
 
   const path = withoutTrailing(where, "/");
+  if (isUrl(path) && urlOf(path) === undefined)
+    throw new PorticoError("OPTION_INVALID", "the lake's URL is none, or has control characters or spaces at its ends");
   const [firstKey, checked] = [await noted(names.key), await noted(names.checked)];
   const source = isUrl(path) ? webSource(path, demands) : folderSource(path);
   const bytes = await source.read(manifestFile);

@@ -1,5 +1,5 @@
 import { createReadStream } from "node:fs";
-import { answerTask } from "../background-process.js";
+import { answerTask } from "../async/background-process.js";
 import { gzipInto, type PackTask } from "./files.js";
 
 /** The program that compresses a file into another. */

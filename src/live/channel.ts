@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { loopShare } from "../async/loop-share.js";
-import type { After } from "../clock.js";
+import type { After } from "../async/clock.js";
 import { PorticoError } from "../errors.js";
 import { type Cursor, cursorText } from "../follow/cursor.js";
 import type { Batch, Follow, FollowEvent, Group, ReadOptions } from "../follow/follow.js";

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { FullClock } from "../clock.js";
+import type { FullClock } from "../async/clock.js";
 import { type Cursor, type CursorField, cursorText } from "../follow/cursor.js";
 import type { Batch, Confirmations, Group } from "../follow/follow.js";
 import { Channel, type ChannelNeeds, type Member, readOn } from "./channel.js";

@@ -1,6 +1,6 @@
 import { PorticoError } from "../errors.js";
 import { loopShare } from "../async/loop-share.js";
-import { systemAfter } from "../clock.js";
+import { systemAfter } from "../async/clock.js";
 import { type Cursor, cursorText } from "../follow/cursor.js";
 import type { Follow, FollowEvent, ReadOptions } from "../follow/follow.js";
 import { type Filter, pick } from "./selection.js";

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { type TArray, Type } from "@sinclair/typebox";
 import { derivedEvents } from "../follow/derive.js";
-import { type FullClock, systemAfter } from "../clock.js";
+import { type FullClock, systemAfter } from "../async/clock.js";
 import { PorticoError } from "../errors.js";
 import type { Follow } from "../follow/follow.js";
 import { AsJson, Flag, type InputKind, InputOf, ListOf, OneOf, Text, WholeNumber } from "../http/input/schema.js";

@@ -1,4 +1,4 @@
-import type { After } from "../clock.js";
+import type { After } from "../async/clock.js";
 import type { Follow } from "../follow/follow.js";
 
 /** Waits for something new. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { AccessLogEntry } from "../../types/node-context.js";
-import type { FullClock } from "../clock.js";
+import type { FullClock } from "../async/clock.js";
 import type { Replied } from "../http/pipeline/replied.js";
 import type { Metrics } from "./metrics.js";
 import { routeLabel } from "./request-durations.js";

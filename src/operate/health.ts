@@ -4,9 +4,9 @@ import type { NodeContext } from "../../types/node-context.js";
 import type { Health, ReadyProblem } from "../../types/plugin.js";
 import { andThen, isPromised } from "../async/maybe-promise.js";
 import type { ChainRules } from "../chain/rules.js";
-import type { FullClock } from "../clock.js";
-import type { Phase } from "../lifecycle.js";
-import type { Present, Problems } from "../problems.js";
+import type { FullClock } from "../async/clock.js";
+import type { Phase } from "./lifecycle.js";
+import type { Present, Problems } from "./problems.js";
 import { PorticoError } from "../errors.js";
 
 /** What the chain in use tells of itself; a host's own adapter tells nothing. */

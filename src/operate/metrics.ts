@@ -15,7 +15,7 @@ import type { MaybePromise } from "../../types/chain-adapter.js";
 import type { ProcessMetrics, SyncState, WhichMetrics } from "../../types/node-context.js";
 import type { Replied } from "../http/pipeline/replied.js";
 import { runSliced } from "../async/time-slicing.js";
-import type { FullClock } from "../clock.js";
+import type { FullClock } from "../async/clock.js";
 import type { HealthReports } from "./health.js";
 import type { LoopLag } from "./loop-lag.js";
 import { addable, createRequestDurations, type Durations, durationsText, sumOf } from "./request-durations.js";

@@ -51,7 +51,7 @@ export const probeRoutes = <State extends Scope>({ ready }: Pick<HealthReports, 
   ];
 };
 
-export interface MetricsRouteNeeds {
+interface MetricsRouteNeeds {
   metrics: Pick<Metrics, "contentType" | "text">;
   /** What a client has to send as `Authorization: Bearer TOKEN`; undefined: nothing. */
   token: string | undefined;

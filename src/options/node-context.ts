@@ -4,18 +4,18 @@ import type { NodeContext, ReaderContext } from "../../types/node-context.js";
 import type { TransactionType } from "../../types/transaction-type.js";
 import { createTransactionTypes, versionsOf } from "../chain/blocks/transaction-types.js";
 import { PorticoError } from "../errors.js";
-import { createSchemaCompiler } from "../schema-compiler.js";
+import { createSchemaCompiler } from "./schema-compiler.js";
 import { isObject } from "./checks.js";
 
 /** What a host without types may pass. */
-export type Unchecked = Partial<Record<keyof NodeContext | keyof ReaderContext, unknown>>;
+type Unchecked = Partial<Record<keyof NodeContext | keyof ReaderContext, unknown>>;
 
 const refuse = (message: string): never => {
   throw new PorticoError("OPTION_INVALID", message);
 };
 
 /** Members that a reader does not take: it receives no events, and its store is written by another process. */
-const readerLacks = ["chain", "blocks", "events", "onProgress", "follows", "dispatch"] as const;
+const readerLacks = ["chain", "blocks", "events", "onProgress", "follows"] as const;
 
 /** Members that only the built-in store uses. */
 const ownStoreTakes = ["blocks", "follows", "onProgress"] as const;
@@ -30,7 +30,6 @@ const methods = {
   pool: ["list"],
   logger: ["debug", "info", "warn", "error"],
   clock: ["now"],
-  dispatch: ["send"],
   follows: ["prepare", "follow", "end", "digestOf", "timesOf", "askReversals", "watch", "problem", "distance", "takeBack", "discardStore"],
 } as const satisfies Partial<Record<keyof NodeContext, readonly string[]>>;
 
@@ -56,8 +55,8 @@ const NetworkData = Type.Object({
     pubKeyHash: Type.Integer({ minimum: 0, maximum: 255 }),
     nethash: Named,
     wif: Whole,
-    slip44: Whole,
-    aip20: Whole,
+    slip44: Type.Optional(Whole),
+    aip20: Type.Optional(Whole),
     client: Type.Object({ token: Type.String(), symbol: Type.String(), explorer: Type.String() }),
   }),
   milestones: Type.Array(
@@ -120,7 +119,6 @@ const known: Record<keyof NodeContext | keyof ReaderContext, true> = {
   pool: true,
   node: true,
   transactionTypes: true,
-  dispatch: true,
   follows: true,
   onProgress: true,
   problem: true,
@@ -167,6 +165,7 @@ const requireNetwork = (network: unknown): void => {
     if (!isObject(network[part])) refuse(`\`network.${part}\` must be an object, as in the network's ${part}.json`);
   }
   if (!Array.isArray(network["milestones"])) refuse("`network.milestones` must be a list, as in the network's milestones.json");
+  if (!["milestones", "blocks", undefined].includes(network["rewards"] as string)) refuse('`network.rewards` must be "milestones" or "blocks"');
   requireShape(NetworkData, network, "network");
 };
 

@@ -2,7 +2,7 @@ import type { PorticoOptions } from "../../types/options.js";
 import { amongKnown } from "../text/known-names.js";
 import { PorticoError } from "../errors.js";
 import { above, type Check, falseOr, isObject, metricsSetting, networks, offOr, oneOf, type OptionRow, origins, path, text, waitFrom, wholeFrom, yesOrNo } from "./checks.js";
-import { webhookDefaults, webhookOptionTable } from "../webhooks/options.js";
+import { webhookDefaults, webhookOptionTable } from "./webhooks.js";
 
 /** All options, with defaults filled in. */
 export type Options = { [Name in Exclude<keyof PorticoOptions, "finality">]-?: Filled<NonNullable<PorticoOptions[Name]>> } & {

@@ -5,7 +5,7 @@ import type { NodeContext, ReaderContext } from "../../types/node-context.js";
 import { closeAll } from "../async/close-all.js";
 import { andThen } from "../async/maybe-promise.js";
 import type { ChainRules } from "../chain/rules.js";
-import { createAging } from "../clock.js";
+import { createAging } from "../async/clock.js";
 import { messageOf } from "../errors.js";
 import type { BlockName } from "../follow/cursor.js";
 import { createFollow, type FollowRoom } from "../follow/create-follow.js";
@@ -15,7 +15,7 @@ import { type HostFeed, startHostFeed } from "../follow/host-feed.js";
 import { describeEvents } from "../follow/event-catalogue.js";
 import type { HostChain } from "./host-chain.js";
 import type { Shared } from "./webhooks.js";
-import { openEventJournal } from "../store/webhooks/event-journal.js";
+import { openEventJournal } from "../store/follow/event-journal.js";
 
 interface FollowingNeeds extends Shared {
   rules: ChainRules;
@@ -82,7 +82,7 @@ export const createFollowing = (context: NodeContext | ReaderContext, needs: Fol
       names: eventNames.filter((name) => changes === undefined || !derivedEvents.includes(name)),
       rules,
       log,
-      journal: openEventJournal(dataDir, { logger, writes, name: "host-events.journal" }),
+      journal: openEventJournal(dataDir, { logger, writes }),
       clock,
       logger,
       problems,

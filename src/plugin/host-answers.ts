@@ -101,7 +101,7 @@ const createOwed = (countdown: Pick<Countdown, "run" | "pause">) => {
   };
 };
 
-export interface HostAnswersNeeds {
+interface HostAnswersNeeds {
   /** Milliseconds. */
   stopTimeout: number;
   /** Milliseconds that an answer may take for which a request waits. */

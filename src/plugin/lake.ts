@@ -3,15 +3,15 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { ChainAdapter } from "../../types/chain-adapter.js";
 import type { Logger, NodeContext, ReaderContext } from "../../types/node-context.js";
-import type { FullClock } from "../clock.js";
+import type { FullClock } from "../async/clock.js";
 import { PorticoError } from "../errors.js";
 import type { Route, Scope } from "../http/route.js";
 import { createLakeWriter, lakeRoutes, type LakeWriter } from "../lake/index.js";
-import { openNodeKey } from "../node-key.js";
+import { openNodeKey } from "../files/node-key.js";
 import type { LmdbChain } from "../store/lmdb-chain.js";
 import { lakeDefaults, type Options } from "../options/options.js";
 
-export interface LakeNeeds {
+interface LakeNeeds {
   options: Readonly<Options>;
   chain: ChainAdapter & Partial<Pick<LmdbChain, "copyAt">>;
   finalHeight(tip: number): number;
@@ -29,7 +29,7 @@ const discard = async (folder: string, error: unknown): Promise<never> => {
 };
 
 /** The lake as the plugin holds it: every process serves its files, the node's own writes them. */
-export interface Lake<State extends Scope> {
+interface Lake<State extends Scope> {
   routes: Route<State>[];
   start(): void;
   /** Undefined where this process writes none. */

@@ -1,7 +1,7 @@
 import type { Condition } from "../../types/webhooks.js";
 import { loopShare, runShared } from "../async/loop-share.js";
 import { conditionsInput } from "../api/resources/webhook.js";
-import type { FullClock } from "../clock.js";
+import type { FullClock } from "../async/clock.js";
 import type { Route, Scope } from "../http/route.js";
 import { liveRoutes } from "../live/routes.js";
 import type { Filters } from "../live/selection.js";
@@ -10,7 +10,7 @@ import type { Following } from "./follow.js";
 import type { AskedFollow } from "./host-follow.js";
 import { createMatcher } from "../webhooks/conditions/matcher.js";
 import { createPatternWorker } from "../webhooks/conditions/pattern.js";
-import { checkConditions } from "../webhooks/registry/draft.js";
+import { checkConditions } from "../webhooks/register/draft.js";
 
 const anyEvent = "event";
 

@@ -13,7 +13,7 @@ export interface Patience {
   patient(follow: FollowRoom): FollowRoom;
 }
 
-export interface PatienceNeeds {
+interface PatienceNeeds {
   /** Height of the tip. */
   height(): number;
   /** Height of the node's tip; undefined while it is not known. */

@@ -9,11 +9,11 @@ import { webhookRequests } from "../api/webhook-requests.js";
 import { closeAll } from "../async/close-all.js";
 import { createSharedAbort } from "../async/shared-abort.js";
 import { createChainRules } from "../chain/rules.js";
-import { fullClock } from "../clock.js";
+import { fullClock } from "../async/clock.js";
 import { consoleRoutes } from "../console/routes.js";
 import { createEdge } from "../http/edge.js";
 import { createClientAddress } from "../http/pipeline/rate-limit.js";
-import { createLifecycle, type Lifecycle, type Phase } from "../lifecycle.js";
+import { createLifecycle, type Lifecycle, type Phase } from "../operate/lifecycle.js";
 import { createReplyObserver } from "../operate/access-log.js";
 import { createHealth } from "../operate/health.js";
 import { createLoopLag } from "../operate/loop-lag.js";
@@ -32,7 +32,7 @@ import { createLive } from "./live.js";
 import { createReplica } from "./replica.js";
 import { createStates, probePatience } from "./states.js";
 import { createWebhooks } from "./webhooks.js";
-import { createProblems, type Problems } from "../problems.js";
+import { createProblems, type Problems } from "../operate/problems.js";
 import { createWriteWatch } from "../store/lmdb/write-watch.js";
 import type { Prewarm } from "../store/state/store.js";
 import { version } from "../version.js";
@@ -69,11 +69,11 @@ const createNode = (context: NodeContext | ReaderContext, late: Late) => {
   const onWritten = (milliseconds: number): void => late.metrics?.blockApplied(milliseconds / 1000);
   const loopLag = createLoopLag();
   const openStore = (): Chain => {
-    const store = createStoreChain(context, { ...shared, rules, companion: webhooks, prewarm, onLog: following.onLog, onWritten, node: replica?.source });
+    const store = createStoreChain(context, { ...shared, rules, prewarm, onLog: following.onLog, onWritten, node: replica?.source });
     return replica?.guard(store) ?? store;
   };
   const chain: Chain = hosts ?? openStore();
-  const host = createPatientHost(context, { timeout: options.hostTimeout, stopping: () => late.stopping.signal });
+  const host = createPatientHost(context, { timeout: options.hostTimeout, stopping: () => late.stopping.signal, rules, logger });
   const states = createStates({ chain, hosts, problems, replica, options, logger, rules, host, clock, openWebhooks: webhooks.open });
   return { ...shared, rules, replica, webhooks, following, chain, hosts, host, states, loopLag };
 };
@@ -81,9 +81,9 @@ const createNode = (context: NodeContext | ReaderContext, late: Late) => {
 type Node = ReturnType<typeof createNode>;
 
 /** Health, and metrics. */
-const createOperating = (context: NodeContext | ReaderContext, { chain, problems, options, rules, clock, replica, webhooks, states, loopLag }: Node, { lake }: Services, late: Late) => {
+const createOperating = (context: NodeContext | ReaderContext, { chain, problems, options, rules, clock, logger, replica, webhooks, states, loopLag }: Node, { lake }: Services, late: Late) => {
   const { seen, openSnapshot, unreadable, finalHeight, snapshotAt, inTime } = states;
-  const { sync } = createPatientHost(context, { timeout: Math.min(options.hostTimeout, probePatience), stopping: () => late.stopping.signal });
+  const { sync } = createPatientHost(context, { timeout: Math.min(options.hostTimeout, probePatience), stopping: () => late.stopping.signal, rules, logger });
   const reports = createHealth({
     ...{ phase: late.phase, problems, chain, seen, openSnapshot, unreadable, finalHeight, snapshotAt, inTime, rules, clock },
     readerProblem: context.reader === true ? context.problem : undefined,
@@ -186,10 +186,9 @@ const createPluginLifecycle = (node: Node, services: Services, edge: ReturnType<
         () => node.hosts?.closing(),
         () => services.lake.stop(),
         () => node.replica?.end(),
-        // What reads a host's chain ends before it does. The built-in store ends its webhooks itself, after its last block.
-        () => (node.hosts === undefined ? undefined : node.webhooks.closing()),
-        () => node.chain.stop?.(),
+        // What reads the chain ends before it does.
         () => node.webhooks.closing(),
+        () => node.chain.stop?.(),
         () => services.live.close(),
         () => {
           node.hosts?.closed();

@@ -3,12 +3,13 @@ import type { AccessLogEntry, Clock, Logger, NodeContext } from "../../types/nod
 import type { PorticoOptions } from "../../types/options.js";
 import type { TransactionType } from "../../types/transaction-type.js";
 import type { IncomingMessage } from "node:http";
-import { fullClock } from "../clock.js";
+import { fullClock } from "../async/clock.js";
 import { PorticoError } from "../errors.js";
 import { consoleLogger, quietLogger } from "../options/guarded-logger.js";
 import { createFollowedNode, interfaceMeant, type TipSource } from "../replica/index.js";
 import { restoreFromLake } from "./restore.js";
 import { storeFile } from "../store/lmdb/environment.js";
+import { urlOf } from "../net/urls.js";
 
 /** What `followNode` takes. What is not its own is passed on to `createApiPlugin`. */
 export interface FollowNodeOptions {
@@ -35,7 +36,7 @@ export interface FollowNodeOptions {
 }
 
 const requireUrl = (url: unknown): string => {
-  const parsed = typeof url === "string" && URL.canParse(url) ? new URL(url) : undefined;
+  const parsed = typeof url === "string" ? urlOf(url) : undefined;
   if (parsed === undefined || !/^https?:$/.test(parsed.protocol)) throw new PorticoError("OPTION_INVALID", "followNode needs `url`, such as http://10.0.0.5:4003");
   if (parsed.username !== "") throw new PorticoError("OPTION_INVALID", "followNode's `url` takes no user and password");
   const meant = interfaceMeant(parsed.href);

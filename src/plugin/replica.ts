@@ -2,14 +2,14 @@ import type { ChainAdapter } from "../../types/chain-adapter.js";
 import type { BlockMark, FollowedNode, ReplicaDistance } from "../../types/followed-node.js";
 import type { Logger, NodeContext, ReaderContext } from "../../types/node-context.js";
 import { isPromised } from "../async/maybe-promise.js";
-import type { FullClock } from "../clock.js";
+import type { FullClock } from "../async/clock.js";
 import { messageOf } from "../errors.js";
 import { createPatience, type Patience } from "./patience.js";
-import type { Problems } from "../problems.js";
+import type { Problems } from "../operate/problems.js";
 import type { LmdbChain } from "../store/lmdb-chain.js";
 import type { SourceNode } from "../store/sync/source-node.js";
 
-export interface ReplicaNeeds {
+interface ReplicaNeeds {
   problems: Problems;
   logger: Logger;
   clock: Pick<FullClock, "monotonic">;

@@ -5,13 +5,13 @@ import type { TransactionType } from "../../types/transaction-type.js";
 import { createChainRules } from "../chain/rules.js";
 import { messageOf, PorticoError } from "../errors.js";
 import { type LakeFiles, unpackSnapshot } from "../lake/index.js";
-import { makeFolder } from "../make-folder.js";
+import { makeFolder } from "../files/make-folder.js";
 import { defaultOptions } from "../options/options.js";
 import { layoutVersion } from "../store/layout/keys.js";
 import { storeFile } from "../store/lmdb/environment.js";
 import { adoptStore } from "../store/copy/store-copy.js";
 
-export interface RestoreOptions {
+interface RestoreOptions {
   dataDir: string;
   network: Network;
   transactionTypes?: TransactionType[];

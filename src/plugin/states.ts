@@ -4,15 +4,15 @@ import { openAtHeight, orUndo } from "../api/at-height.js";
 import { type ApiNeeds, type ApiState, createApiState } from "../api/state.js";
 import { andThen, isPromised } from "../async/maybe-promise.js";
 import { finalHeightAt } from "../chain/finality.js";
-import type { FullClock } from "../clock.js";
+import type { FullClock } from "../async/clock.js";
 import { HostGivenUp, messageOf, PorticoError } from "../errors.js";
 import type { Options } from "../options/options.js";
-import type { Problem, Problems } from "../problems.js";
+import type { Problem, Problems } from "../operate/problems.js";
 import type { Chain } from "./chain.js";
 import type { HostChain } from "./host-chain.js";
 import type { Replica } from "./replica.js";
 
-export interface StatesNeeds extends Pick<ApiNeeds, "rules" | "host" | "openWebhooks"> {
+interface StatesNeeds extends Pick<ApiNeeds, "rules" | "host" | "openWebhooks"> {
   clock: FullClock;
   chain: Chain;
   /** A host's own, which is read in the place of `chain`. */

@@ -1,6 +1,6 @@
 import type { Logger } from "../../types/node-context.js";
 import { HostGivenUp, messageOf, PorticoError } from "../errors.js";
-import type { Problems } from "../problems.js";
+import type { Problems } from "../operate/problems.js";
 
 /** Whether whoever notices it logs it, once: the store cannot be written or has no state yet, or the node stops without its host. */
 const isTold = (error: unknown): boolean => error instanceof HostGivenUp || (error instanceof PorticoError && (error.code === "STORE_UNWRITABLE" || error.code === "NOT_READY"));

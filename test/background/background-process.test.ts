@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { constants, getPriority } from "node:os";
 import { expect } from "chai";
-import { inBackgroundProcess, priority } from "../../src/background-process.js";
+import { inBackgroundProcess, priority } from "../../src/async/background-process.js";
 import { messageOf } from "../../src/errors.js";
 import { endProcess } from "../fixtures/end-process.js";
 import { programOf } from "../fixtures/programs.js";

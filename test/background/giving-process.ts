@@ -1,5 +1,5 @@
 /** A process that gives a task which never ends, and waits for it: `node giving-process.ts PORT`. */
-import { inBackgroundProcess, priority } from "../../src/background-process.js";
+import { inBackgroundProcess, priority } from "../../src/async/background-process.js";
 
 // The test waits for it.
 priority.isLowest = false;

@@ -109,21 +109,22 @@ describe("a block", () => {
   it("is refused with the name of the invalid member", () => {
     for (const [changes, message] of [
       [{ height: 0 }, "block 0: height is below 1"],
-      [{ height: 1.5 }, "block 1.5: height is not a whole number"],
-      [{ height: "7" }, "block 7: height is not a whole number"],
+      [{ height: 1.5 }, "block 1.5: height is 1.5, not a whole number from 0 to 4294967295"],
+      [{ height: "7" }, 'block 7: height is "7", not a whole number from 0 to 4294967295'],
       [{ id: "" }, "block 7: id is missing"],
       [{ id: 5 }, "block 7: id is not a string"],
-      [{ timestamp: -1 }, "block 7: timestamp is not a whole number"],
-      [{ timestamp: undefined }, "block 7: timestamp is not a whole number"],
+      [{ timestamp: -1 }, "block 7: timestamp is -1, not a whole number from 0 to 4294967295"],
+      ...(["version", "timestamp", "payloadLength", "numberOfTransactions"] as const).map((member) => [{ [member]: 2 ** 32 }, `block 7: ${member} is 4294967296, not a whole number from 0 to 4294967295`] as const),
+      [{ timestamp: undefined }, "block 7: timestamp is missing"],
       [{ previousBlock: null }, "block 7: previousBlock is missing"],
-      [{ version: "0" }, "block 7: version is not a whole number"],
+      [{ version: "0" }, 'block 7: version is "0", not a whole number from 0 to 4294967295'],
       [{ numberOfTransactions: 2 }, "block 7 declares 2 transactions but contains 1"],
-      [{ transactions: undefined }, "block 7 declares 1 transactions but contains 0"],
+      [{ transactions: undefined }, "block 7 declares 1 transactions but has no list `transactions`"],
       [{ transactions: {} }, "block 7: transactions is not a list"],
       [{ totalAmount: "1.5" }, 'block 7: totalAmount: "1.5" is not a whole number'],
       [{ totalFee: undefined }, "block 7: totalFee is missing"],
-      [{ reward: 2 ** 53 }, "block 7: reward: 9007199254740992 is not an exact whole number"],
-      [{ payloadLength: null }, "block 7: payloadLength is not a whole number"],
+      [{ reward: 2 ** 53 }, "block 7: reward: 9007199254740992 is a number beyond 2^53, which may have lost digits: large amounts must be texts or bigints"],
+      [{ payloadLength: null }, "block 7: payloadLength is missing"],
       [{ payloadHash: undefined }, "block 7: payloadHash is missing"],
       [{ generatorPublicKey: bob.address }, "block 7: generatorPublicKey is not a public key"],
       [{ generatorPublicKey: bob.publicKey.toUpperCase() }, "block 7: generatorPublicKey is not a public key"],
@@ -208,9 +209,11 @@ describe("a transaction in a block", () => {
   it("is refused with its block, position, id and the name of the invalid member", () => {
     const at = `block 7, transaction 0 (${"a".repeat(64)})`;
     for (const [changes, message] of [
-      [{ type: "0" }, `${at}: type is not a whole number`],
-      [{ typeGroup: -1 }, `${at}: typeGroup is not a whole number`],
-      [{ version: 1.5 }, `${at}: version is not a whole number`],
+      [{ type: "0" }, `${at}: type is "0", not a whole number from 0 to 4294967295`],
+      [{ typeGroup: -1 }, `${at}: typeGroup is -1, not a whole number from 0 to 4294967295`],
+      ...(["type", "typeGroup", "version"] as const).map((member) => [{ [member]: 2 ** 32 }, `${at}: ${member} is 4294967296, not a whole number from 0 to 4294967295`] as const),
+      [{ version: 1, timestamp: 2 ** 32 }, `${at}: timestamp is 4294967296, not a whole number from 0 to 4294967295`],
+      [{ version: 1.5 }, `${at}: version is 1.5, not a whole number from 0 to 4294967295`],
       [{ senderPublicKey: undefined }, `${at}: senderPublicKey is not a public key`],
       [{ senderPublicKey: `04${"1".repeat(64)}` }, `${at}: senderPublicKey is not a public key`],
       [{ amount: undefined }, `${at}: amount is missing`],
@@ -226,8 +229,8 @@ describe("a transaction in a block", () => {
       ],
       [{ signatures: "00" }, `${at}: signatures is not a list`],
       [{ signatures: ["00", 1] }, `${at}: signatures[1] is not a string`],
-      [{ expiration: "soon" }, `${at}: expiration is not a whole number`],
-      [{ version: 1, timestamp: "noon" }, `${at}: timestamp is not a whole number`],
+      [{ expiration: "soon" }, `${at}: expiration is "soon", not a whole number from 0 to 4294967295`],
+      [{ version: 1, timestamp: "noon" }, `${at}: timestamp is "noon", not a whole number from 0 to 4294967295`],
     ] as const) {
       expect(refusalOf(() => parseOne(changes))).to.equal(message);
     }

@@ -8,7 +8,7 @@ import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { type Host, startHost } from "../../examples/standalone/host.js";
 import { readHostOptions } from "../../examples/standalone/options.js";
-import { systemClock } from "../../src/clock.js";
+import { systemClock } from "../../src/async/clock.js";
 import { addAxe, axeFindings } from "../fixtures/axe.js";
 import { onlyWithChromium, openPage } from "../fixtures/chromium.js";
 import { silentLogger } from "../silent.js";

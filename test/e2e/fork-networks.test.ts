@@ -15,8 +15,8 @@ const { network, blocks } = loadChain("core3-custom-c");
 const end = 60;
 
 let served: Interface | undefined;
-const serve = async (given: Network, serving: Serving = {}): Promise<Interface> => {
-  const source = { read: (from: number, limit: number) => blocks.slice(from - 1, Math.min(end, from - 1 + limit)) };
+const serve = async (given: Network, serving: Serving = {}, chain: readonly BlockData[] = blocks): Promise<Interface> => {
+  const source = { read: (from: number, limit: number) => chain.slice(from - 1, Math.min(end, from - 1 + limit)) };
   served = await serveNetwork(given, { ...serving, blocks: source, dataDir: temporaryFolder(), options: { webhooks: false } });
   return served;
 };
@@ -79,6 +79,30 @@ describe("the network of a fork", () => {
       if (zone === undefined) delete process.env["TZ"];
       else process.env["TZ"] = zone;
     }
+  });
+
+  it("may lack slip44 and aip20, which replies then lack", async () => {
+    const { slip44: _slip44, aip20: _aip20, ...parameters } = network.network;
+    const { get } = await serve({ ...network, network: parameters });
+    expect(dataOf(await get("/node/configuration"))).to.include({ nethash: network.network.nethash }).and.not.have.property("slip44");
+    expect((dataOf(await get("/node/configuration/crypto")) as { network: object }).network).to.deep.equal(parameters);
+  });
+
+  it("may have rewards that depend on rank: those of blocks count, and none is held against the milestones", async () => {
+    const forgers = [...new Set(blocks.slice(1).map(({ generatorPublicKey }) => generatorPublicKey))];
+    const rewardOf = ({ height, generatorPublicKey }: BlockData): bigint => (height === 1 ? 0n : 7n * BigInt(forgers.indexOf(generatorPublicKey) + 1));
+    const ranked = blocks.map((block) => ({ ...block, reward: String(rewardOf(block)) }));
+    const { get } = await serve({ ...network, rewards: "blocks" }, {}, ranked);
+    expect((await get("/health")).body).to.include({ status: "ok", height: end });
+    const sum = (found: readonly BlockData[]): bigint => found.reduce((all, block) => all + rewardOf(block), 0n);
+    const { supply } = dataOf(await get("/blockchain")) as { supply: number | bigint };
+    expect(BigInt(supply)).to.equal(BigInt(String(blocks[0]?.totalAmount)) + sum(ranked.slice(0, end)));
+    const [forger] = forgers;
+    const { forged } = dataOf(await get(`/delegates/${String(forger)}`)) as { forged: { rewards: number } };
+    expect(BigInt(forged.rewards)).to.equal(sum(ranked.slice(0, end).filter(({ generatorPublicKey }) => generatorPublicKey === forger)));
+    expect((dataOf(await get("/node/configuration")) as { constants: { reward: number } }).constants.reward).to.equal(0);
+    // By this a replica knows it.
+    expect(dataOf(await get("/node/configuration/crypto"))).to.include({ rewards: "blocks" });
   });
 
   for (const [what, changes] of [

@@ -1,5 +1,7 @@
 import { expect } from "chai";
 import type { Peer } from "../../types/chain.js";
+import type { TransactionData } from "../../types/events.js";
+import { loadChain } from "../data/read.js";
 import { dataOf } from "./data-of.js";
 import { type Interface, serveChain } from "./interface.js";
 import { peer } from "./peer.js";
@@ -150,12 +152,13 @@ describe("peers that a host reports wrongly", () => {
   let served: Interface;
   let reported: unknown;
   const errors: string[] = [];
+  const warnings: string[] = [];
   before(async () => {
     const quiet = (): void => undefined;
     served = await serveChain("core3-testnet-a", {
       peers: { list: () => reported as Peer[] },
       pool: { list: () => reported as never },
-      logger: { debug: quiet, info: quiet, warn: quiet, error: (message) => errors.push(message) },
+      logger: { debug: quiet, info: quiet, warn: (message) => warnings.push(message), error: (message) => errors.push(message) },
     });
   });
   after(() => served.stop());
@@ -165,24 +168,40 @@ describe("peers that a host reports wrongly", () => {
     return [(await served.get(path)).status, errors.map((line) => line.split("\n")[0]?.replace(/^.* failed: /, ""))[0]];
   };
 
-  it("are an error, which the log explains by naming the peer", async () => {
+  it("are left out, of which one line of the log names the first", async () => {
     const wrong: [Partial<Record<keyof Peer, unknown>>, string][] = [
-      [{ latency: undefined }, "the latency undefined"],
-      [{ port: "4001" }, 'the port "4001"'],
-      [{ version: null }, "the version null"],
-      [{ height: 1.5 }, "the height 1.5"],
-      [{ height: 300n }, "the height 300"],
-      [{ latency: NaN }, "the latency NaN"],
+      [{ latency: undefined }, "the latency of peer \"10.0.0.3\" is undefined"],
+      [{ port: "4001" }, "the port of peer \"10.0.0.3\" is \"4001\""],
+      [{ version: null }, "the version of peer \"10.0.0.3\" is null"],
+      [{ height: 300n }, "the height of peer \"10.0.0.3\" is 300"],
+      [{ latency: NaN }, "the latency of peer \"10.0.0.3\" is NaN"],
+      [{ os: 5 }, "the os of peer \"10.0.0.3\" is 5"],
+      [{ ports: "none" }, "the ports of peer \"10.0.0.3\" is \"none\""],
     ];
     for (const [given, fault] of wrong) {
-      const reported = [peer("10.0.0.2"), { ...peer("10.0.0.3"), ...given }];
-      for (const path of ["/peers", "/peers/10.0.0.3"]) {
-        expect(await replyTo(path, reported)).to.deep.equal([500, `TypeError: the host's peer "10.0.0.3" has ${fault}`]);
+      [reported, warnings.length] = [[peer("10.0.0.2"), { ...peer("10.0.0.3"), ...given }], 0];
+      for (const path of ["/peers", "/peers?orderBy=version:desc", "/v1/peers"]) {
+        const { data = [], peers = [] } = (await served.get(path)).body as Record<string, { ip: string }[] | undefined>;
+        expect([...data, ...peers].map(({ ip }) => ip), path).to.deep.equal(["10.0.0.2"]);
       }
-      expect(await replyTo("/peers/10.0.0.2", reported)).to.deep.equal([200, undefined]);
+      expect([(await served.get("/peers/10.0.0.3")).status, (await served.get("/peers/10.0.0.2")).status]).to.deep.equal([404, 200]);
+      expect(warnings).to.deep.equal([`1 of 2 rows of the host's peers.list() are left out: ${fault}`]);
     }
-    const hiddenFault = { ...hidden, latency: undefined };
-    expect(await replyTo("/peers", [hiddenFault])).to.deep.equal([200, undefined]);
+    [reported, warnings.length] = [[{ ...hidden, latency: undefined }, null], 0];
+    expect((await served.get("/peers")).status).to.equal(200);
+    expect(warnings).to.deep.equal(["1 of 2 rows of the host's peers.list() are left out: a peer is null"]);
+  });
+
+  it("are left out of the pool's transactions, too, and do not count", async () => {
+    const sound = loadChain("core3-testnet-a").network.genesisBlock.transactions?.[0] as TransactionData;
+    [reported, warnings.length] = [[{ ...sound, id: "a".repeat(64), fee: undefined }, sound, undefined, { ...sound, type: 6, version: 2, nonce: 1n, asset: {} }], 0];
+    const second = (await served.get("/transactions/unconfirmed")).body as { meta: { totalCount: number }; data: { id: string }[] };
+    expect([second.meta.totalCount, second.data.map(({ id }) => id)]).to.deep.equal([1, [sound.id]]);
+    for (const query of ["", `?address=${String(sound.recipientId)}`]) {
+      const first = (await served.get(`/v1/transactions/unconfirmed${query}`)).body as { transactions: { id: string }[] };
+      expect(first.transactions.map(({ id }) => id)).to.deep.equal([sound.id]);
+    }
+    expect(warnings).to.deep.equal([`3 of 4 rows of the host's pool.list() are left out: unconfirmed transaction ${"a".repeat(64)}: fee is missing`]);
   });
 
   it("are an error, which names the method, if they are no list", async () => {

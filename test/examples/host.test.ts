@@ -6,6 +6,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import { hasNginx, startNginx } from "../fixtures/nginx.js";
 import { open } from "lmdb";
 import type { BlockData, IndexingProgress, TransactionData } from "../../types/events.js";
 import { createCast } from "../../examples/standalone/chain/cast.js";
@@ -14,7 +15,7 @@ import { createLocalNetwork, localSeed, token } from "../../examples/standalone/
 import { type Host, startHost } from "../../examples/standalone/host.js";
 import { HostError } from "../../examples/standalone/program/host-error.js";
 import type { HostOptions } from "../../examples/standalone/options.js";
-import { systemClock } from "../../src/clock.js";
+import { systemClock } from "../../src/async/clock.js";
 import { noteOf } from "../../examples/standalone/files/noted-process.js";
 import { chainFile, loadChain } from "../data/read.js";
 import { createMemoryAdapter } from "../memory-adapter/adapter.js";
@@ -39,7 +40,7 @@ describe("the standalone host", () => {
     rmSync(folder, { recursive: true });
   });
 
-  const defaults = (): HostOptions => ({ network: "local", host: "127.0.0.1", port: 0, dataDir: join(folder, "data"), forge: false, workers: 1, allowTargets: [], logLevel: "info", logFormat: "pretty", accessLog: false });
+  const defaults = (): HostOptions => ({ network: "local", host: "127.0.0.1", port: 0, basePath: "/api", dataDir: join(folder, "data"), forge: false, workers: 1, allowTargets: [], logLevel: "info", logFormat: "pretty", accessLog: false });
   const say = (line: string): void => void lines.push(line);
   const logger = { debug: () => undefined, info: say, warn: say, error: say };
   const start = async (options: Partial<HostOptions> = {}, clock = systemClock): Promise<Host> => {
@@ -89,7 +90,42 @@ describe("the standalone host", () => {
     return path;
   };
 
+  it("serves below --base-path, and its docs name what is there behind a proxy that strips a prefix of its own", async function () {
+    if (!hasNginx()) return this.skip();
+    const { url } = await start({ basePath: "/node/api" });
+    const { origin, pathname } = new URL(url);
+    expect(pathname).to.equal("/node/api");
+    expect((await fetch(`${origin}/api/blockchain`)).status).to.equal(404);
+    const nginx = await startNginx(`server { listen 80; location /chain/ { proxy_pass ${origin}/; } }`);
+    try {
+      const page = await (await fetch(`${nginx.origin}/chain/`)).text();
+      const docs = new URL(/href="([^"]+docs)"/.exec(page)?.[1] ?? "", `${nginx.origin}/chain/`);
+      expect((await fetch(docs)).status).to.equal(200);
+      const at = new URL("openapi.json", docs);
+      const { servers, paths } = (await (await fetch(at)).json()) as { servers: { url: string }[]; paths: object };
+      const path = Object.keys(paths).find((one) => one.endsWith("/blockchain")) ?? "";
+      const { status } = await fetch(new URL(`.${path}`, new URL(servers[0]?.url ?? "", at)));
+      expect([path, status]).to.deep.equal(["/node/api/blockchain", 200]);
+    } finally {
+      await nginx.end();
+    }
+  });
+
   describe("importing a chain", () => {
+    it("reads amounts of genesis that are numbers beyond 2^53 with all their digits, and whose rewards count", async () => {
+      const { network, blocks } = loadChain("core3-custom-c");
+      const path = writeNetwork({ ...network, network: { ...network.network, rewards: "blocks" } });
+      const genesis = JSON.stringify(network.genesisBlock).replace(/"(amount|totalAmount)":"(\d+)"/g, '"$1":$2');
+      writeFileSync(join(path, "genesisBlock.json"), genesis);
+      expect(genesis).to.match(/"totalAmount":\d{17}[,}]/);
+      const own = blocks.slice(0, 30).map((block) => (block.height === 20 ? { ...block, reward: "5" } : block));
+      const host = await start({ network: path, import: write("c.ndjson", toLines(own)) });
+      const { data } = (await get(host, "/node/configuration/crypto")) as { data: { genesisBlock: object; rewards: string } };
+      expect(data.genesisBlock).to.include({ totalAmount: String(network.genesisBlock.totalAmount) });
+      expect(data.rewards).to.equal("blocks");
+      expect(await get(host, "/health")).to.include({ status: "ok", height: 30 });
+    });
+
     it("serves a fork's chain to the end of the file, and no further", async () => {
       const { network, blocks } = loadChain("core3-custom-c");
       const host = await start({ network: writeNetwork(network), import: write("c.ndjson", toLines(blocks.slice(0, 60))) });
@@ -194,7 +230,7 @@ describe("the standalone host", () => {
       );
 
     it("refuses a chain whose rewards are not those of the network that --network names, before anything is indexed", async () => {
-      expect(await refusal({ network: "testnet", import: otherReward(75) })).to.match(rewardRefusal(268));
+      expect(await refusal({ network: "testnet", import: otherReward(75) })).to.match(rewardRefusal(75));
       expect(existsSync(join(folder, "data", "chain.mdb"))).to.equal(false);
     });
 
@@ -202,6 +238,13 @@ describe("the standalone host", () => {
       const options = { network: "testnet", import: otherReward(60, 70) };
       for (let tries = 0; tries < 2; tries++) expect(await refusal(options)).to.match(rewardRefusal(60));
       expect((await start({ network: "testnet" })).height).to.equal(59);
+    });
+
+    it("names the first wrong reward where blocks beyond it were imported already", async () => {
+      const { blocks } = loadChain("core3-testnet-a");
+      await (await start({ network: "testnet", import: write("chain.ndjson", toLines(blocks.slice(0, 80))) })).stop();
+      const wrong = blocks.map((block) => ([60, 90].includes(block.height) ? { ...block, reward: "300000000" } : block));
+      expect(await refusal({ network: "testnet", import: write("rewards.ndjson", toLines(wrong)) })).to.match(rewardRefusal(60));
     });
 
     it("forges on from there", async () => {

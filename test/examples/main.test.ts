@@ -1,12 +1,15 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { gunzipSync } from "node:zlib";
 import { expect } from "chai";
 import type { BlockData } from "../../types/events.js";
 import { helpText } from "../../examples/standalone/options.js";
 import { startUnreaped } from "../unreaped.js";
+import { chainFile } from "../data/read.js";
 import { root, urlIn, watch } from "../hosts/example-process.js";
 import { programOf } from "../fixtures/programs.js";
 
@@ -39,6 +42,42 @@ describe("npm start", function () {
   const run = (...args: string[]) => start(process.execPath, [programOf("examples/standalone/main.ts"), ...args]);
   const node = (...args: string[]) => run("--data-dir", join(folder, "data"), "--port", "0", ...args);
   const lastIn = (lines: readonly string[]): number => Number(/^block (\d+)/.exec(lines.filter((line) => line.startsWith("block ")).at(-1) ?? "")?.[1]);
+
+  /** MB of its own that a process has in memory: not those of files, such as its store. */
+  const memoryOf = (pid: number | undefined): number => Number(/^RssAnon:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
+
+  /** Until a process has less than so many MB; fails after 20 s. */
+  const untilBelow = async (pid: number | undefined, most: number): Promise<void> => {
+    const end = performance.now() + 20_000;
+    while (memoryOf(pid) > most) {
+      if (performance.now() > end) throw new Error(`it still has ${memoryOf(pid)} MB, not ${most}`);
+      await delay(100);
+    }
+  };
+
+  it("begins below 250 MB with a chain that it has read, and lets go of what a burst has taken within 20 s", async function () {
+    if (!existsSync("/proc/self/status")) return this.skip();
+    this.timeout(300_000);
+    const chain = join(folder, "chain.ndjson");
+    const network = join(folder, "network");
+    writeFileSync(chain, chainFile("core3-custom-c"));
+    mkdirSync(network);
+    const files = new URL("test/data/core3-custom-c/network/", root);
+    for (const name of readdirSync(files)) writeFileSync(join(network, name.replace(/\.gz$/, "")), gunzipSync(readFileSync(new URL(name, files))));
+    const importing = start(command, [...commandArguments, "--data-dir", join(folder, "imported"), "--port", "0", "--network", network, "--no-forge", "--import", chain]);
+    const { pid } = processes.at(-1) ?? {};
+    const url = urlIn(await importing.line(/^Portico serves the network/));
+    await untilBelow(pid, 250);
+    const before = memoryOf(pid);
+    const addresses = Array.from({ length: 14_000 }, (_, index) => `${"0".repeat(60)}${index}`);
+    const feed = (input: object): Promise<unknown> =>
+      fetch(`${url}/events/feed`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ after: "genesis", ...input }) }).then((reply) => reply.text());
+    await Promise.all(Array.from({ length: 50 }, () => feed({ limit: 1_000 })));
+    await Promise.all(Array.from({ length: 30 }, () => feed({ conditions: [{ key: "senderPublicKey", condition: "in", value: addresses }] })));
+    await untilBelow(pid, before + 100);
+    importing.kill("SIGTERM");
+    expect(await importing.ended).to.equal(0);
+  });
 
   const heightIn = (line: string): number => Number(/^ {2}height +(\d+)$/.exec(line)?.[1]);
 

@@ -7,7 +7,7 @@ import { askedFor, helpText, optionRows, optionsTable, readHostOptions } from ".
 
 const read = (line: string) => readHostOptions(line.split(" ").filter((word) => word !== ""));
 
-const defaults = { network: "local", host: "127.0.0.1", port: 4003, dataDir: "data/local", forge: true, workers: 1, allowTargets: ["127.0.0.0/8", "::1/128"], logLevel: "info", logFormat: "json", accessLog: false };
+const defaults = { network: "local", host: "127.0.0.1", port: 4003, basePath: "/api", dataDir: "data/local", forge: true, workers: 1, allowTargets: ["127.0.0.0/8", "::1/128"], logLevel: "info", logFormat: "json", accessLog: false };
 
 describe("the standalone host's command line", () => {
   it("has defaults for everything", () => {
@@ -15,10 +15,11 @@ describe("the standalone host's command line", () => {
   });
 
   it("accepts every option", () => {
-    expect(read("--network testnet --host 0.0.0.0 --port 80 --data-dir /x --import f.ndjson --forge-interval 200 --workers 4 --secrets s.json --webhook-token letmein123 --allow-target 10.1.0.0/16,::2 --trusted-proxy 127.0.0.1,10.2.0.0/16 --log-level debug --log-format pretty --access-log --log-clients")).to.deep.equal({
+    expect(read("--network testnet --host 0.0.0.0 --port 80 --base-path /node/api --data-dir /x --import f.ndjson --forge-interval 200 --workers 4 --secrets s.json --webhook-token letmein123 --allow-target 10.1.0.0/16,::2 --trusted-proxy 127.0.0.1,10.2.0.0/16 --log-level debug --log-format pretty --access-log --log-clients")).to.deep.equal({
       network: "testnet",
       host: "0.0.0.0",
       port: 80,
+      basePath: "/node/api",
       dataDir: "/x",
       import: "f.ndjson",
       forge: true,
@@ -83,12 +84,14 @@ describe("the standalone host's command line", () => {
     ["--webhook-token letmein", "--webhook-token must have at least 8 characters, and no space at either end."],
     ["--log-clients", "--log-clients does nothing without --access-log."],
     ["--lake-snapshots 0", "--lake-snapshots does nothing without --lake."],
-    ["--dispatch", "--dispatch does nothing without --nats."],
     ["--nats-ca=ca.pem", "--nats-ca does nothing without --nats."],
     ["--nats-prefix p", "--nats-prefix does nothing without --nats."],
     ["--nats nats://127.0.0.1:4222 --nats-prefix a.b", '--nats-prefix must be 1 to 64 letters, digits, - or _, not "a.b".'],
     ["--follow 10.0.0.5:4003", "--follow must be a URL such as http://10.0.0.5:4003."],
+    ["--follow http://10.0.0.5:4003\n", "--follow must be a URL such as http://10.0.0.5:4003."],
+    ["--import https://me:s3cret@10.0.0.5:4003/la\nke", "--import is not a URL."],
     ["--follow http://me:s3cret@10.0.0.5:4003", "--follow takes a URL without a user and a password."],
+    ["--base-path api/", `--base-path must be a path such as /node/api, without a slash at its end, not "api/".`],
     ["--follow http://10.0.0.5:4003/api/v2", "--follow takes the node's origin or the URL of its interface, without a version or a query: http://10.0.0.5:4003/api."],
     ["--import https://me:s3cret@10.0.0.5:4003/api/lake", "--import takes a URL without a user and a password."],
     ["--verify --follow http://10.0.0.5:4003", "--verify and --follow cannot be combined: a store is only read."],
@@ -110,7 +113,7 @@ describe("the standalone host's command line", () => {
   }
 
   it("shows no password of a URL that stands in the wrong place", () => {
-    expect(() => read("--dispatch tls://node:s3cret@10.0.0.7:4222")).to.throw(UsageError, '"…@10.0.0.7:4222" does not belong to an option');
+    expect(() => read("--no-forge tls://node:s3cret@10.0.0.7:4222")).to.throw(UsageError, '"…@10.0.0.7:4222" does not belong to an option');
   });
 
   it("is complete in its help and in the README's table", () => {
@@ -160,7 +163,7 @@ describe("the standalone host's other sources of options", () => {
       expect(() => readHostOptions(["--config", config({ [name]: text })])).to.throw(UsageError, `${name} in ${join(folder, "node.json")} is not an option`);
       expect(readHostOptions([], { environment: { [variable]: "" } })).to.deep.equal(defaults);
     }
-    expect(helpText()).to.include("Only the command line takes --backup, --verify, --version and --help.");
+    expect(helpText()).to.include("Only the command line takes --export-webhooks, --import-webhooks, --backup, --verify, --version and --help.");
     // All others are taken: each is said to be wrong, or not to do anything, or is there.
     for (const { name } of optionRows.filter((row) => !("commandLineOnly" in row))) {
       const variable = `PORTICO_${name.toUpperCase().replaceAll("-", "_")}`;
@@ -213,7 +216,7 @@ describe("the standalone host's other sources of options", () => {
     expect(() => readHostOptions([], { environment: { PORTICO_PORT: "http://10.0.0.1:4003" } })).to.throw(UsageError, "PORTICO_PORT must be a whole number from 0 to 65535");
     for (const [content, message] of [
       [{ port: "x" }, "port in FILE must be a whole number from 0 to 65535"],
-      [{ prot: 1 }, 'prot in FILE is not an option; did you mean "port"? The options are network, host, port, dataDir,'],
+      [{ prot: 1 }, 'prot in FILE is not an option; did you mean "port"? The options are network, host, port, basePath, dataDir,'],
       [{ config: "x" }, "config in FILE is not an option"],
       [{ noForge: "yes" }, 'noForge in FILE must be true or false, not "yes".'],
       [{ port: null }, "port in FILE must be a text or a number."],

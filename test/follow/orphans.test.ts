@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { createAging } from "../../src/clock.js";
+import { createAging } from "../../src/async/clock.js";
 import { trimOrphans } from "../../src/store/follow/orphans.js";
 import { createManualClock } from "../webhooks/manual-clock.js";
 import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";

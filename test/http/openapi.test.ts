@@ -52,6 +52,18 @@ describe("the OpenAPI document", () => {
   });
   after(() => served.stop());
 
+  it("names paths of the server that it was asked of, also behind a proxy that strips what it has put before them", async () => {
+    for (const basePath of ["/api", "/node/api", ""]) {
+      await withThings({ basePath }, {}, async ({ port }) => {
+        for (const folder of ["", "/v2", "/v1", "/strings", "/numbers/v2"]) {
+          const path = `${basePath}${folder}/openapi.json`;
+          const { servers } = (await ask(port, path)).json as { servers: { url: string }[] };
+          expect(new URL(servers[0]?.url ?? "", `https://example.org/prefix${path}`).href, path).to.equal("https://example.org/prefix/");
+        }
+      });
+    }
+  });
+
   it("is served as the edge built it, with an ETag", async () => {
     expect(document).to.deep.equal(JSON.parse(JSON.stringify(served.edge.openapi)));
     expect(document).to.include({ openapi: "3.1.0" });
@@ -87,7 +99,17 @@ describe("the OpenAPI document", () => {
         for (const parameter of parameters) expect(parameter.description, `${method} ${path}: ${parameter.name}`).to.match(/^[A-Z\d].+\.$/s);
       }
     }
-    expect([made.servers, made.security]).to.deep.equal([[{ url: "/", description: "This node." }], []]);
+    expect([made.servers, made.security]).to.deep.equal([[{ url: "../", description: "This node." }], []]);
+  });
+
+  it("says of the timestamp filters of transactions that they go by the transaction's own time in version 1", () => {
+    const made = createOpenApi([...v2Routes, ...v1Routes], options, info);
+    for (const path of ["/api/transactions", "/api/votes", "/api/wallets/{id}/transactions", "/api/v1/transactions"]) {
+      const { parameters } = made.paths[path]?.get as { parameters: { name: string; description: string }[] };
+      const described = parameters.filter(({ name }) => /^timestamp(\.from|\.to)?$/.test(name)).map(({ description }) => description);
+      expect(described, path).not.to.be.empty;
+      for (const text of described) expect(text, path).to.match(/^Its own time in version 1, that of its block otherwise/);
+    }
   });
 
   it("has only paths that begin with a slash, whatever the base path", () =>

@@ -3,7 +3,7 @@ import type { ServerResponse } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
-import { createLifecycle } from "../../src/lifecycle.js";
+import { createLifecycle } from "../../src/operate/lifecycle.js";
 import { silentLogger } from "../silent.js";
 import { manyThings, type ThingState, withThings } from "./things.js";
 

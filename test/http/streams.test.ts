@@ -15,7 +15,7 @@ import express from "express";
 import Fastify from "fastify";
 import Koa from "koa";
 import koaCompress from "koa-compress";
-import { createLifecycle } from "../../src/lifecycle.js";
+import { createLifecycle } from "../../src/operate/lifecycle.js";
 import type { Edge, EdgeOptions } from "../../src/http/edge.js";
 import { type Chunk, type Route, routesOf, type StreamAnswer } from "../../src/http/route.js";
 import { silentLogger } from "../silent.js";

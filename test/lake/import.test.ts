@@ -5,9 +5,9 @@ import { expect } from "chai";
 import { type Host, startHost } from "../../examples/standalone/host.js";
 import type { HostOptions } from "../../examples/standalone/options.js";
 import { HostError } from "../../examples/standalone/program/host-error.js";
-import { systemClock } from "../../src/clock.js";
+import { systemClock } from "../../src/async/clock.js";
 import { type BlockFile, type Manifest, manifestBytes, sha256Of, signManifest } from "../../src/lake/manifest.js";
-import { openNodeKey } from "../../src/node-key.js";
+import { openNodeKey } from "../../src/files/node-key.js";
 import type { BlockData } from "../../types/events.js";
 import { onlyWhere } from "../fixtures/installed.js";
 import { hasNginx, lakeServer, startNginx } from "../fixtures/nginx.js";
@@ -40,7 +40,7 @@ describe("A lake's import by the example host", function () {
 
   /** The example host in this process, without an import if no URL is given. */
   const start = async (url: string | undefined, options: Partial<HostOptions> = {}): Promise<Host> => {
-    const own: HostOptions = { network: networkFolder(network), host: "127.0.0.1", port: 0, dataDir: temporaryFolder(), forge: false, workers: 1, allowTargets: [], logLevel: "info", logFormat: "json", accessLog: false };
+    const own: HostOptions = { network: networkFolder(network), host: "127.0.0.1", port: 0, basePath: "/api", dataDir: temporaryFolder(), forge: false, workers: 1, allowTargets: [], logLevel: "info", logFormat: "json", accessLog: false };
     const host = await startHost({ ...own, ...(url === undefined ? {} : { import: url }), ...options }, { logger: silentLogger, clock: systemClock });
     if (host === undefined) throw new Error("the start was given up");
     atEnd(host.stop);

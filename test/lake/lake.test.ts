@@ -11,7 +11,7 @@ import { createChainRules } from "../../src/chain/rules.js";
 import { createApiPlugin } from "../../src/index.js";
 import { createLakeReader, createLakeWriter, openLake } from "../../src/lake/index.js";
 import { type Manifest, manifestBytes, sha256Of, signManifest } from "../../src/lake/manifest.js";
-import { openNodeKey } from "../../src/node-key.js";
+import { openNodeKey } from "../../src/files/node-key.js";
 import type { BlockData } from "../../types/events.js";
 import type { LakeOptions } from "../../types/options.js";
 import type { ApiPlugin } from "../../types/plugin.js";
@@ -271,6 +271,7 @@ describe("a lake", function () {
       [temporaryFolder(), /is not a lake/],
     ];
     for (const [path, expected] of cases) expect(await failureOf(openLake(path, { nethash }))).to.match(expected);
+    for (const path of ["http://127.0.0.1:1/la\nke", "http://127.0.0.1:1/lake "]) expect(await failureOf(openLake(path, { nethash }))).to.match(/control characters or spaces/);
   });
 
   it("must be signed with the key that is demanded", async () => {

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { expect } from "chai";
-import { systemAfter, systemClock } from "../../src/clock.js";
+import { systemAfter, systemClock } from "../../src/async/clock.js";
 import type { Follow } from "../../src/follow/follow.js";
 import { createOpenEvents, type EventStream } from "../../src/live/event-stream.js";
 import { Node, randomFrom } from "../follow/schedule.js";

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { expect } from "chai";
-import type { After } from "../../src/clock.js";
+import type { After } from "../../src/async/clock.js";
 import { cursorText } from "../../src/follow/cursor.js";
 import { changeStream } from "../../src/live/change-stream.js";
 import { createOpenEvents } from "../../src/live/event-stream.js";

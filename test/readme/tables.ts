@@ -4,7 +4,7 @@ import { v1Routes } from "../../src/api/v1/index.js";
 import { v2Routes } from "../../src/api/v2/index.js";
 import { errorTable } from "../../src/errors.js";
 import { optionTable } from "../../src/options/options.js";
-import { webhookOptionTable } from "../../src/webhooks/options.js";
+import { webhookOptionTable } from "../../src/options/webhooks.js";
 import { benchTable } from "../bench/table/markdown.js";
 import { readResults } from "../bench/table/results.js";
 

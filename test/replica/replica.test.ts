@@ -489,7 +489,8 @@ describe("A replica", function () {
 
   it("is refused without a URL, and says why it cannot begin where nobody answers as a node", async () => {
     const failure = async (work: Promise<unknown>): Promise<unknown> => work.then(() => undefined, (error: unknown) => error);
-    expect(await failure(followNode({ url: "localhost" }))).to.be.instanceOf(PorticoError).with.property("code", "OPTION_INVALID");
+    for (const url of ["localhost", "http://127.0.0.1:1\n", " http://127.0.0.1:1", "http://127.0.\r0.1:1"])
+      expect(await failure(followNode({ url }))).to.be.instanceOf(PorticoError).with.property("code", "OPTION_INVALID");
     const node = await new TestNode(2).start();
     const wrong = await failure(followNode({ url: `${node.url}/nothing` }));
     expect(wrong).to.be.instanceOf(PorticoError).with.property("code", "HOST_SILENT");

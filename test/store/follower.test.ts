@@ -2,9 +2,9 @@ import { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
 import fc from "fast-check";
 import type { ChainRules } from "../../src/chain/rules.js";
-import { systemClock } from "../../src/clock.js";
+import { systemClock } from "../../src/async/clock.js";
 import { PorticoError } from "../../src/errors.js";
-import { createProblems } from "../../src/problems.js";
+import { createProblems } from "../../src/operate/problems.js";
 import { createReading } from "../../src/store/lmdb/reading.js";
 import { withApplied } from "../../src/store/follow/orphans.js";
 import { createFollower, type Follower } from "../../src/store/sync/follower.js";
@@ -392,6 +392,7 @@ describe("the follower", () => {
       [undefined, /^`blocks\.read` must return a list of blocks/, 1],
       [{ blocks: chain.blocks }, /^`blocks\.read` must return a list of blocks/, 1],
       [wrapped, /^`blocks\.read` returned a block without a height/, 1],
+      [chain.blocks.map((block) => ({ ...block, height: String(block.height) })), /^`blocks\.read` returned a block whose height is "1", which is not a number: /, 1],
       [[...chain.blocks.slice(0, 3), undefined], /^`blocks\.read` returned a block without a height/, 3],
     ];
     for (const [answer, message, height] of answers) {
@@ -418,6 +419,18 @@ describe("the follower", () => {
     await emit("block.applied", headerOf(at(33)));
     expect(tip()).to.equal(at(33).id);
     expect(follower.problem()).to.equal(undefined);
+  });
+
+  it("reports a block that is not well formed at once, by its member", async () => {
+    const source = sourceOf(chain.blocks.slice(0, 30));
+    await followFrom(30, source);
+    const wrong = { ...at(31), version: 2 ** 32 };
+    source.blocks = [...chain.blocks.slice(0, 30), wrong];
+    await emit("block.applied", wrong);
+    expect(follower.problem()).to.match(/^block 31: version is 4294967296, not a whole number/);
+    source.blocks = chain.blocks.slice(0, 31);
+    await emit("block.applied", at(31));
+    expect([tip(), follower.problem()]).to.deep.equal([at(31).id, undefined]);
   });
 
   it("does not wait for a block that the host has reverted", async () => {

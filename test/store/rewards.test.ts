@@ -1,9 +1,9 @@
 import { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
 import fc from "fast-check";
-import { systemClock } from "../../src/clock.js";
+import { systemClock } from "../../src/async/clock.js";
 import { createApiPlugin } from "../../src/index.js";
-import { createProblems } from "../../src/problems.js";
+import { createProblems } from "../../src/operate/problems.js";
 import { createFollower, type Follower } from "../../src/store/sync/follower.js";
 import type { Store } from "../../src/store/state/store.js";
 import type { BlockData } from "../../types/events.js";
@@ -84,6 +84,11 @@ describe("the rewards of a chain that the library reads", function () {
       expect([problems.present(), told()]).to.deep.equal([reason, Array.from({ length: starts }, () => `warn ${reason}`)]);
       await stop();
     }
+  });
+
+  it("are any where the network says that blocks have their own", async () => {
+    await follow(withRewards({ 60: "1", 80: "1" }, 100), { ...chain.network, rewards: "blocks" });
+    expect([problems.present(), told()]).to.deep.equal([undefined, []]);
   });
 
   it("are right again when the host has reverted the blocks with others", async () => {

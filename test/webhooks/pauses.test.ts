@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { expect } from "chai";
 import { PorticoError } from "../../src/errors.js";
-import { createProblems } from "../../src/problems.js";
+import { createProblems } from "../../src/operate/problems.js";
 import { createWebhookEngine, type WebhookEngine } from "../../src/webhooks/engine.js";
 import type { Webhook } from "../../types/webhooks.js";
 import { createReceiver, type Receiver } from "./receiver.js";
@@ -402,16 +402,6 @@ describe("the pause of a target that answered 429, or 503 with Retry-After", () 
       await stage.restart();
       expect(stage.engine.get(id).pausedUntil).to.equal(until);
       expect(receiver.received).to.have.length(2);
-    });
-
-    it("is none in a reply that an earlier version has kept for its key", () => {
-      const { store } = stage.environment;
-      const draft = { event: "peer.added", target: receiver.url };
-      const { pausedUntil: _, ...created } = stage.engine.create(draft, "a key");
-      const kept = store.keptReply("a key", stage.clock.now());
-      if (kept === undefined) throw new Error("the reply is not kept");
-      store.transaction(() => store.keepReply("a key", { ...kept, reply: JSON.stringify(created) }));
-      expect(stage.engine.create(draft, "a key")).to.deep.equal({ ...created, pausedUntil: null });
     });
 
     it("is not begun by clients, and stays where a webhook is replaced by what it is shown as", async () => {

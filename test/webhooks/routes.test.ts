@@ -293,10 +293,12 @@ describe("the webhook routes", () => {
       ["an unknown event", { ...valid, event: "block.lost" }, "event", /"event" must be one of block\.applied, .*, fork\.happened/],
       ["a number as the event", { ...valid, event: 5 }, "event", /"event" must be string/],
       ["a target that is not a URL", { ...valid, target: "example.com" }, "target", /"target" must be an http or https URL/],
+      ["a target with a line end", { ...valid, target: "https://example.com/a\nb" }, "target", /"target" must be an http or https URL/],
+      ["a target with a space before it", { ...valid, target: " https://example.com/" }, "target", /"target" must be an http or https URL/],
       ["an ftp target", { ...valid, target: "ftp://example.com" }, "target", /"target" must be an http or https URL/],
       ["a private target", { ...valid, target: "http://192.168.0.1/" }, "target", /"target" must not be the special address 192\.168\.0\.1/],
       ["a disguised target", { ...valid, target: "http://0xa9fea9fe/" }, "target", /"target" must not be the special address 169\.254\.169\.254/],
-      ["an `enabled` that is neither true nor false", { ...valid, enabled: "yes" }, "enabled", /"enabled" must be/],
+      ["an `enabled` that is neither true nor false", { ...valid, enabled: "yes" }, "enabled", /"enabled" must be true or false/],
       ["conditions that are not a list", { ...valid, conditions: {} }, "conditions", /"conditions" must be array/],
       ["a condition without a key", { ...valid, conditions: [{ condition: "eq", value: 1 }] }, "conditions.0.key", /is required/],
       ["an unknown operator", condition({ condition: "like" }), "conditions.0.condition", /must be one of "between", "contains"/],
@@ -486,6 +488,8 @@ describe("the webhook routes", () => {
     const accepts = ajv.compile({ ...requestBody.content["application/json"].schema, components });
     const accepted = [true, false, "true", "false", "yes", 1].map((enabled) => accepts({ event: "peer.added", target: receiver.url, enabled }));
     expect(accepted).to.deep.equal([true, true, true, true, false, false]);
+    const mixed = JSON.stringify({ paths, components }).match(/"enum":\[(?:true|false),(?:true|false),"[^\]]*\]/g);
+    expect(mixed, "enums of values of several types, which generators cannot read").to.equal(null);
   });
 
   it("are accompanied by a description of the request that targets get for every event", async () => {

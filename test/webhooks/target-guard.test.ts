@@ -72,11 +72,14 @@ describe("the target guard", () => {
     ["file:///etc/passwd", "must be an http or https URL"],
     ["javascript:alert(1)", "must be an http or https URL"],
     ["http://", "must be an http or https URL"],
+    // A URL is read without these, and would not be the one that is shown.
+    ...["\r", "\n", "\t", "\0", "\x1f", "\x7f"].map((control) => [`http://example.com/a${control}b`, "must be an http or https URL"] as const),
+    ...[" http://example.com/", "http://example.com/ ", "http://exam\nple.com/", "\u0001http://example.com/"].map((text) => [text, "must be an http or https URL"] as const),
     ["http://user@example.com/", "must not carry a user name or password"],
     ["http://user:secret@example.com/", "must not carry a user name or password"],
     [`http://example.com/${"a".repeat(2_048)}`, "must not be longer than 2048 characters"],
   ] as const) {
-    it(`refuses ${target.slice(0, 40) || "an empty target"}`, () => {
+    it(`refuses ${JSON.stringify(target.slice(0, 40))} as a target`, () => {
       expect(guard.refusal(target)).to.equal(rule);
     });
   }

@@ -32,7 +32,8 @@ const readFolder = (folder: string): Network => {
   demand(isObject(exceptions), at(files.exceptions), "is not an object");
   demand(isObject(genesisBlock) && Array.isArray(genesisBlock.transactions), at(files.genesisBlock), "is not a block with its transactions");
   // Everything deeper is checked by Portico when it makes the chain's rules and applies genesis.
-  return { network, milestones, exceptions, genesisBlock } as unknown as Network;
+  const { rewards, ...parameters } = network as Record<string, unknown>;
+  return { network: parameters, milestones, exceptions, genesisBlock, ...(rewards === undefined ? {} : { rewards }) } as unknown as Network;
 };
 
 /** The network `local`, a preset by its name, or the network in a folder of four files. @throws HostError */

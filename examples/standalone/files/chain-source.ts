@@ -1,4 +1,4 @@
-import { createChainRules, parseAmount } from "portico/chain";
+import { createChainRules } from "portico/chain";
 import type { BlockData, BlockSource } from "../../../types/events.js";
 import type { Network } from "../../../types/node-context.js";
 import type { BlockLog } from "./block-log.js";
@@ -11,41 +11,55 @@ export interface ChainSource extends BlockSource {
   read(fromHeight: number, limit: number): Promise<BlockData[]>;
 }
 
-/** The block that a chain file must not have: its reward is not that of the network. */
-type Fault = { height: number; message: string } | undefined;
+/** Blocks that are read at a time to find the first with another reward. */
+const searchSize = 500;
 
-/** Finds the first block whose reward is not the network's: balances would be those of one network, everything else that of another. */
-export const createRewardCheck = (network: Network): ((blocks: readonly BlockData[]) => Fault) => {
-  const { milestones } = createChainRules(network);
-  const exempt = new Set(Array.isArray(network.exceptions.blocks) ? network.exceptions.blocks : []);
-  const rewardAt = (height: number): bigint => parseAmount(milestones.at(height).reward);
+/**
+ * Refuses blocks whose reward is not the network's: balances would be those of one network, everything else that of another. `read` gives
+ * the chain's blocks up to the first of them.
+ */
+export const createRewardCheck = ({ read, where }: Pick<ChainFile, "read" | "where">, network: Network) => {
+  const { rewardOf } = createChainRules(network);
   // What is no amount is refused where blocks are parsed.
-  const rewardOf = ({ reward }: BlockData): bigint | undefined => (/^\d+$/.test(String(reward)) ? BigInt(String(reward)) : undefined);
-  return (blocks) => {
-    const wrong = blocks.find((block) => block.height > 1 && !exempt.has(block.id) && (rewardOf(block) ?? rewardAt(block.height)) !== rewardAt(block.height));
-    if (wrong === undefined) return undefined;
-    const { height, reward } = wrong;
+  const isOther = (block: BlockData): boolean => /^\d+$/.test(String(block.reward)) && BigInt(String(block.reward)) !== (rewardOf(block) ?? BigInt(String(block.reward)));
+
+  /** Those before the one that was met may be in the store already. */
+  const firstUpTo = async (met: BlockData): Promise<BlockData> => {
+    for (let from = 2; from < met.height; ) {
+      const blocks = await read(from, searchSize).catch(() => []);
+      const found = blocks.find(isOther);
+      if (found !== undefined || blocks.length === 0) return found ?? met;
+      from += blocks.length;
+    }
+    return met;
+  };
+
+  /** @throws HostError that names the first such block of the chain, if there is one among these */
+  const refuseOther = async (blocks: readonly BlockData[]): Promise<void> => {
+    const met = blocks.find(isOther);
+    if (met === undefined) return;
+    const { id, height, reward } = await firstUpTo(met);
     const remedy = "the chain of a fork needs the fork's network: --network DIR, a folder with its network.json, milestones.json, exceptions.json and genesisBlock.json";
-    return { height, message: `block ${height} has the reward ${String(reward)}, but ${network.network.name} gives ${rewardAt(height)} at this height; ${remedy}` };
+    throw new HostError(`${where(height)}: block ${height} has the reward ${String(reward)}, but ${network.network.name} gives ${rewardOf({ height, id })} at this height; ${remedy}.`);
+  };
+
+  return {
+    refuseOther,
+    read: async (fromHeight: number, limit: number): Promise<BlockData[]> => {
+      const blocks = await read(fromHeight, limit);
+      // As in chain files: those before it are good, but one alone would be taken for the end of the chain.
+      const end = blocks.findIndex(isOther);
+      if (end > 1) return blocks.slice(0, end);
+      await refuseOther(blocks);
+      return blocks;
+    },
   };
 };
 
 /** Opens a chain file for a network. @throws HostError, also if it holds the chain of another network; so do reads, of a block with another reward */
 export const openImport = async (path: string, network: Network): Promise<ChainFile> => {
   const file = await openChainFile(path);
-  const check = createRewardCheck(network);
-  const refusal = ({ height, message }: NonNullable<Fault>): HostError => new HostError(`${file.where(height)}: ${message}.`);
-
-  const read = async (fromHeight: number, limit: number): Promise<BlockData[]> => {
-    const blocks = await file.read(fromHeight, limit);
-    const fault = check(blocks);
-    if (fault === undefined) return blocks;
-    // As in chain files: those before it are good, but one alone would be taken for the end of the chain.
-    const good = blocks.filter(({ height }) => height < fault.height);
-    if (good.length > 1) return good;
-    throw refusal(fault);
-  };
-
+  const { read, refuseOther } = createRewardCheck(file, network);
   const { height, id } = file.firstBlock;
   try {
     if (height !== 1) throw new HostError(`${path}, line 1: the chain begins at height ${height}, not with genesis.`);
@@ -53,8 +67,7 @@ export const openImport = async (path: string, network: Network): Promise<ChainF
       throw new HostError(`${path}, line 1: the chain begins with block ${id}; genesis of ${network.network.name} is ${network.genesisBlock.id}.`);
     }
     // Most such chains are refused here, before anything is indexed. Whatever else is wrong is told in its turn.
-    const fault = check(await file.read(file.height(), 1).catch(() => []));
-    if (fault !== undefined) throw refusal(fault);
+    await refuseOther(await file.read(file.height(), 1).catch(() => []));
   } catch (error) {
     await file.close();
     throw error;

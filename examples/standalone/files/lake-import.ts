@@ -2,7 +2,6 @@ import { statSync } from "node:fs";
 import { PorticoError } from "portico";
 import { createLakeReader, openLake } from "../../../src/lake/index.js";
 import { restoreFromLake } from "../../../src/plugin/restore.js";
-import type { BlockData } from "../../../types/events.js";
 import type { Logger, Network } from "../../../types/node-context.js";
 import type { ChainFile } from "./chain-file.js";
 import { createRewardCheck } from "./chain-source.js";
@@ -38,16 +37,7 @@ export const openLakeImport = async (path: string, network: Network, { dataDir, 
     throw error instanceof HostError ? error : new HostError(`${messageOf(error)}.`, { cause: error });
   });
   const reader = createLakeReader(files);
-  const checkRewards = createRewardCheck(network);
-
-  const read = async (fromHeight: number, limit: number): Promise<BlockData[]> => {
-    const blocks = await explaining(reader.read(fromHeight, limit));
-    const fault = checkRewards(blocks);
-    if (fault === undefined) return blocks;
-    const good = blocks.filter(({ height }) => height < fault.height);
-    if (good.length > 1) return good;
-    throw new HostError(`${reader.where(fault.height)}: ${fault.message}.`);
-  };
+  const { read } = createRewardCheck({ read: (fromHeight, limit) => explaining(reader.read(fromHeight, limit)), where: reader.where }, network);
 
   try {
     const [firstBlock] = await read(1, 1);

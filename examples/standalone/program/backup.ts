@@ -1,6 +1,6 @@
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
-import { makeFolder } from "../../../src/make-folder.js";
+import { makeFolder } from "../../../src/files/make-folder.js";
 import { openSound } from "../../../src/store/lmdb/open-file.js";
 import type { Logger } from "../../../types/node-context.js";
 import { HostError, messageOf } from "./host-error.js";

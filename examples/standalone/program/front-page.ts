@@ -12,13 +12,13 @@ span { display: block; font-size: .9rem; }
 `;
 
 const links = [
-  ["/api/console", "Console", "what is on the chain now, delegates, search, webhooks"],
-  ["/api/docs", "Docs", "every route, to read and to try"],
-  ["/api/health", "Health", "whether this node follows its chain"],
-  ["/api/metrics", "Metrics", "for Prometheus"],
+  ["console", "Console", "what is on the chain now, delegates, search, webhooks"],
+  ["docs", "Docs", "every route, to read and to try"],
+  ["health", "Health", "whether this node follows its chain"],
+  ["metrics", "Metrics", "for Prometheus"],
 ] as const;
 
-const page = (network: string): string => `<!doctype html>
+const page = (network: string, basePath: string): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -31,7 +31,7 @@ const page = (network: string): string => `<!doctype html>
 <h1>Portico</h1>
 <p>A node of the network ${network.replace(/[^\w .-]/g, "")}.</p>
 <ul>
-${links.map(([path, name, text]) => `<li><a href="${path}">${name}</a><span>${text}</span></li>`).join("\n")}
+${links.map(([path, name, text]) => `<li><a href="${basePath.slice(1)}/${path}">${name}</a><span>${text}</span></li>`).join("\n")}
 </ul>
 </main>
 </body>
@@ -46,8 +46,8 @@ const headers = {
 };
 
 /** Answers what lies outside the interface: the page at `/`, and 404 in JSON for the rest. */
-export const createFrontPage = (network: string): ((request: IncomingMessage, response: ServerResponse) => void) => {
-  const html = Buffer.from(page(network));
+export const createFrontPage = (network: string, basePath: string): ((request: IncomingMessage, response: ServerResponse) => void) => {
+  const html = Buffer.from(page(network, basePath));
   return (request, response) => {
     const { method = "", url = "" } = request;
     const isPage = (method === "GET" || method === "HEAD") && /^\/(?:\?|$)/.test(url);
@@ -55,7 +55,7 @@ export const createFrontPage = (network: string): ((request: IncomingMessage, re
       response.writeHead(200, { ...headers, "Content-Length": html.length }).end(method === "HEAD" ? undefined : html);
       return;
     }
-    const body = JSON.stringify({ statusCode: 404, error: "Not Found", message: "There is nothing here: the interface is below /api, and / has its links." });
+    const body = JSON.stringify({ statusCode: 404, error: "Not Found", message: `There is nothing here: the interface is below ${basePath}, and / has its links.` });
     response.writeHead(404, { "Content-Type": "application/json; charset=utf-8", "Content-Length": Buffer.byteLength(body) }).end(body);
   };
 };

@@ -8,7 +8,7 @@ export interface WaitingDoor {
   close(): Promise<void>;
 }
 
-const isProbe = (path: string, probe: "" | "/live" | "/ready"): boolean => new RegExp(`^/api(?:/(?:strings|numbers))?(?:/v[12])?/health${probe}/?$`).test(path);
+const isProbe = (path: string, probe: "" | "/live" | "/ready"): boolean => new RegExp(`^(?:/(?:strings|numbers))?(?:/v[12])?/health${probe}/?$`).test(path);
 
 /** What a request is answered with, as the interface itself does while it starts. */
 const answerTo = (path: string, problem: string): { status: number; body: object } => {
@@ -22,10 +22,10 @@ const answerTo = (path: string, problem: string): { status: number; body: object
  * Opens the port for a replica that has never heard its node. The interface cannot be made before the network is known, and probes of a supervisor or a
  * balancer would be refused the connection until then.
  */
-export const openWaitingDoor = async ({ port, host }: { port: number; host: string }, problem: string): Promise<WaitingDoor> => {
+export const openWaitingDoor = async ({ port, host, basePath }: { port: number; host: string; basePath: string }, problem: string): Promise<WaitingDoor> => {
   const server = createServer((request, response) => {
     const [path = ""] = (request.url ?? "").split("?", 1);
-    const { status, body } = answerTo(path, problem);
+    const { status, body } = answerTo(path.startsWith(basePath) ? path.slice(basePath.length) : "", problem);
     const text = JSON.stringify(body);
     response.writeHead(status, { "Content-Type": "application/json; charset=utf-8", "Content-Length": Buffer.byteLength(text), "Cache-Control": "no-store", Connection: "close", ...(status === 503 ? { "Retry-After": "5" } : {}) });
     response.end(request.method === "HEAD" ? undefined : text);

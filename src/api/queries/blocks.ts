@@ -82,7 +82,7 @@ export const listBlocks = async (request: ListRequest<BlockFilter, BlockQuery["o
 };
 
 /** The block at a height written in digits; undefined for anything else, and for heights above the tip. */
-export const blockAtHeight = (name: string, { chain }: ApiState): MaybePromise<Block | undefined> =>
+const blockAtHeight = (name: string, { chain }: ApiState): MaybePromise<Block | undefined> =>
   isDigits(name) && Number(name) <= chain.tip.height ? chain.block({ height: Number(name) }) : undefined;
 
 /** The id of the block that a filter names. Digits are tried as a height first; if there is no such block, the name is the id. */

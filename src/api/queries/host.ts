@@ -2,7 +2,7 @@ import type { MaybePromise } from "../../../types/chain-adapter.js";
 import { andThen } from "../../async/maybe-promise.js";
 import type { ApiState } from "../state.js";
 
-export interface HostStatus {
+interface HostStatus {
   synced: boolean;
   /** Height of the network minus this node's; negative if this node is ahead. */
   behind: number;

@@ -2,12 +2,11 @@ import { Type, type Static } from "@sinclair/typebox";
 import semver from "semver";
 import type { Peer } from "../../../types/chain.js";
 import type { Order } from "../../../types/chain-queries.js";
-import { PorticoError, shown } from "../../errors.js";
+import { PorticoError } from "../../errors.js";
 import { OrderBy, Text, WholeNumber } from "../../http/input/schema.js";
 import type { PageAnswer, PageRequest } from "../../http/route.js";
 import type { ApiState } from "../state.js";
 import { type PeerResource, presentPeer } from "../resources/node/peer.js";
-import { hostList } from "./host-list.js";
 
 type PresentedPeer = Static<typeof PeerResource>;
 export type PeerOrder = "ip" | "port" | "version" | "height" | "status" | "os" | "latency";
@@ -53,37 +52,16 @@ const inOrder = (peers: PresentedPeer[], { field, direction }: Order<PeerOrder>)
 
 const isPublic = (peer: Peer): boolean => peer.isPublic ?? true;
 
-const isText = (value: unknown): boolean => typeof value === "string";
-
-/** What a host has to say of a peer. */
-const required = {
-  ip: isText,
-  port: Number.isInteger,
-  version: isText,
-  height: Number.isInteger,
-  status: Number.isInteger,
-  latency: Number.isFinite,
-} satisfies Partial<Record<keyof Peer, (value: unknown) => boolean>>;
-
-/** @throws TypeError naming the peer, of which the host's log would not know otherwise */
-const present = (peer: Peer): PresentedPeer => {
-  const wrong = (Object.keys(required) as (keyof typeof required)[]).find((name) => !required[name](peer[name]));
-  if (wrong !== undefined) throw new TypeError(`the host's peer ${shown(peer.ip)} has the ${wrong} ${shown(peer[wrong])}`);
-  return presentPeer(peer);
-};
-
-/** Peers as the host's `method` has returned them, as far as their public interface is on. */
-const publicPeers = (method: string, returned: readonly Peer[] | undefined): Peer[] => hostList(`peers.${method}`, returned).filter(isPublic);
-
-export const knownPeers = async ({ host: { peers } }: ApiState): Promise<Peer[]> => publicPeers("list", await peers?.list());
-export const suspendedPeers = async ({ host: { peers } }: ApiState): Promise<Peer[]> => publicPeers("suspended", await peers?.suspended?.());
+/** As far as their public interface is on. */
+export const knownPeers = async ({ host: { peers } }: ApiState): Promise<Peer[]> => ((await peers?.list()) ?? []).filter(isPublic);
+export const suspendedPeers = async ({ host: { peers } }: ApiState): Promise<Peer[]> => ((await peers?.suspended?.()) ?? []).filter(isPublic);
 
 export const pageOfPeers = (
   peers: readonly Peer[],
   { filter, orderBy, page: { offset, limit } }: { filter: PeerFilter; orderBy: Order<PeerOrder>; page: PageRequest },
 ): PageAnswer<PresentedPeer> => {
   const rows = inOrder(
-    peers.map(present).filter((peer) => passes(peer, filter)),
+    peers.map(presentPeer).filter((peer) => passes(peer, filter)),
     orderBy,
   );
   return { rows: rows.slice(offset, offset + limit), total: rows.length };
@@ -93,5 +71,5 @@ export const pageOfPeers = (
 export const findPeer = (peers: readonly Peer[], ip: string): PresentedPeer => {
   const peer = peers.find((each) => each.ip === ip);
   if (peer === undefined) throw new PorticoError("PEER_NOT_FOUND");
-  return present(peer);
+  return presentPeer(peer);
 };

@@ -7,7 +7,6 @@ import type { PageAnswer, PageRequest } from "../../http/route.js";
 import { presentUnconfirmed, type UnconfirmedTransactionResource } from "../resources/transactions/transaction.js";
 import type { ApiState } from "../state.js";
 import { inKnownCase } from "./fields.js";
-import { hostList } from "./host-list.js";
 
 type PresentedUnconfirmed = Static<typeof UnconfirmedTransactionResource>;
 
@@ -16,7 +15,7 @@ export const readUnconfirmed = (data: TransactionData, { rules }: ApiState): Unc
   parseTransaction(data, `unconfirmed transaction ${data.id}`, rules.addressOf);
 
 /** In the pool's own order; empty for a host without a pool. */
-export const allUnconfirmed = async ({ host: { pool } }: ApiState): Promise<readonly TransactionData[]> => hostList("pool.list", await pool?.list());
+export const allUnconfirmed = async ({ host: { pool } }: ApiState): Promise<readonly TransactionData[]> => (await pool?.list()) ?? [];
 
 const fromPool = async (id: string, state: ApiState): Promise<TransactionData | undefined> => {
   const { pool } = state.host;

@@ -24,7 +24,7 @@ const fields = ({ exact }: { exact: boolean }) => ({
   ownerId: Type.Optional(Address),
   vendorField: Type.Optional(Text({ description: "Exact match." })),
   vendorFieldHex: Type.Optional(Hex),
-  timestamp: Type.Optional(TimeRange({ exact, description: "When its block was forged" })),
+  timestamp: Type.Optional(TimeRange({ exact, description: "Its own time in version 1, that of its block otherwise" })),
   amount: Type.Optional(Range(Amount(), { exact, description: `What it transfers. ${amountUnit}` })),
   fee: Type.Optional(Range(Amount(), { exact, description: `What its sender paid for it. ${amountUnit}` })),
   nonce: Type.Optional(Amount({ description: "The sender's transactions up to and including this one, counted; only in version 2." })),

@@ -28,7 +28,7 @@ export const BlockResource = Type.Object(
   { title: "Block" },
 );
 
-export interface BlockSurroundings {
+interface BlockSurroundings {
   generator: Static<typeof Generator>;
   tipHeight: number;
   epoch: Epoch;

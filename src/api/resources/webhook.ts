@@ -3,8 +3,8 @@ import type { BatchRule, DeliveryOrder, DeliveryState } from "../../../types/web
 import { isoTime, spanOf } from "../../http/input/iso-time.js";
 import { InputOf, ListOf, OneOf, requiredKeyword, Text, WholeNumber } from "../../http/input/schema.js";
 import { mostShown, operatorNames, operators } from "../../webhooks/conditions/conditions.js";
-import { endsPauseRule, limits } from "../../webhooks/registry/draft.js";
-import { largestKept } from "../../webhooks/registry/dry-run.js";
+import { endsPauseRule, limits } from "../../webhooks/register/draft.js";
+import { largestKept } from "../../webhooks/register/dry-run.js";
 import { TextOrNull } from "./values/text.js";
 
 const Milliseconds = Type.Integer({ description: "Milliseconds since 1970." });
@@ -80,7 +80,7 @@ const AttemptResource = Type.Object(
   { title: "Attempt" },
 );
 
-export const deliveryStates: readonly DeliveryState[] = ["pending", "retrying", "delivered", "dead", "held", "dropped", "superseded"];
+export const deliveryStates: readonly DeliveryState[] = ["pending", "retrying", "delivered", "dead", "dropped", "superseded"];
 
 const deliveryMembers = {
   id: Type.Integer(),
@@ -174,8 +174,11 @@ const ConditionInput = Type.Object({
 export const conditionsInput = ListOf(ConditionInput, { maxItems: limits.conditions });
 const match = OneOf(["any", "all"], { description: "Whether any one condition must hold, or all of them." });
 
-/** Declared by hand, since the schema of a `Flag` would not show that text is accepted too. */
-const enabled = Type.Unsafe<boolean | "true" | "false">({ enum: [true, false, "true", "false"], description: "Default true." });
+const flags: readonly unknown[] = [true, false, "true", "false"];
+const enabled = InputOf<boolean | "true" | "false">({
+  parse: (given) => (flags.includes(given) ? { value: given as boolean | "true" | "false" } : { rule: "must be true or false" }),
+  accepts: { anyOf: [{ type: "boolean" }, { type: "string", enum: ["true", "false"] }] },
+}, { description: "Default true." });
 
 const confirmations = InputOf<number | "final">({
   parse: (given) => {

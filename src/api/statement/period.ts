@@ -7,7 +7,7 @@ import { InputOf } from "../../http/input/schema.js";
 import { firstHeightAt } from "./heights.js";
 
 /** A height, or the first and the last moment of what is named, in milliseconds since 1970. */
-export type PeriodEnd = { height: number } | { begin: number; end: number };
+type PeriodEnd = { height: number } | { begin: number; end: number };
 
 const parseEnd = (text: string): PeriodEnd | undefined => {
   if (isDigits(text) && text.length < 16) return { height: Number(text) };

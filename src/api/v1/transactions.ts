@@ -31,7 +31,7 @@ const Filters = Type.Object({
   ownerPublicKey: Type.Optional(Type.Unsafe<string>({ ...PublicKey, description: "Sender or recipient." })),
   ownerAddress: Type.Optional(Type.Unsafe<string>({ ...Address, description: "Sender or recipient." })),
   vendorField: Type.Optional(Text({ description: "Exact match." })),
-  timestamp: Type.Optional(WholeNumber({ minimum: 0, description: "Seconds since the network's epoch." })),
+  timestamp: Type.Optional(WholeNumber({ minimum: 0, description: "Its own time in version 1, that of its block otherwise: seconds since the network's epoch." })),
   amount: Type.Optional(Amount({ description: "What it transfers, in units of 1e-8 of the token." })),
   fee: Type.Optional(Amount({ description: "What its sender paid, in units of 1e-8 of the token." })),
 });

@@ -14,7 +14,7 @@ export interface FullBlock {
 const broken = (what: string): PorticoError => new PorticoError("BLOCK_INVALID", what);
 
 /** The members of a type before they are checked: their values may be anything. */
-export type Untrusted<T> = { [K in keyof T]?: unknown };
+type Untrusted<T> = { [K in keyof T]?: unknown };
 
 /** Reads the member `name` of what `at` names. Errors are put together only where there is one: a transaction has eighteen members. */
 type Read<Value> = (value: unknown, at: string, name: string) => Value;
@@ -41,9 +41,19 @@ const idText: Read<string> = (value, at, name) => {
   return id;
 };
 
+/** A value as messages show it: a text in quotes, so that "2" is not taken for 2. */
+export const shown = (value: unknown): string => {
+  if (typeof value === "string") return JSON.stringify(value);
+  return typeof value === "number" || typeof value === "bigint" || typeof value === "boolean" ? String(value) : `of type ${typeof value}`;
+};
+
+/** Nodes hand one another whole numbers in four bytes at most. */
+const largestWhole = 2 ** 32 - 1;
+
 const whole: Read<number> = (value, at, name) => {
-  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0) throw broken(`${at}: ${name} is not a whole number`);
-  return value;
+  if (typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= largestWhole) return value;
+  if (value === undefined || value === null) throw broken(`${at}: ${name} is missing`);
+  throw broken(`${at}: ${name} is ${shown(value)}, not a whole number from 0 to ${largestWhole}`);
 };
 
 const key: Read<string> = (value, at, name) => {
@@ -179,7 +189,8 @@ export function* parseBlock(data: Untrusted<BlockData> | null | undefined, addre
   const list = data?.transactions ?? [];
   if (!Array.isArray(list)) throw broken(`block ${block.height}: transactions is not a list`);
   if (list.length !== block.numberOfTransactions) {
-    throw broken(`block ${block.height} declares ${block.numberOfTransactions} transactions but contains ${list.length}`);
+    const contained = list === data?.transactions ? `contains ${list.length}` : "has no list `transactions`";
+    throw broken(`block ${block.height} declares ${block.numberOfTransactions} transactions but ${contained}`);
   }
   const transactions: Transaction[] = [];
   for (const [sequence, transaction] of (list as (Given | null)[]).entries()) {

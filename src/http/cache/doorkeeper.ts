@@ -1,5 +1,5 @@
 /** Admits to a cache what is asked for again, at a cost of four bytes for each text it remembers (TinyLFU's doorkeeper). */
-export interface Doorkeeper {
+interface Doorkeeper {
   /** Whether the text came before, not long ago; remembers it. Approximate: two texts with one hash are taken for the same, very rarely. */
   admits(text: string): boolean;
 }

@@ -5,7 +5,7 @@ import type { Reply } from "../reply/reply.js";
 import type { Scope } from "../route.js";
 import type { CacheEntry, ResponseCache } from "./response-cache.js";
 
-export interface PrewarmNeeds<Request, State extends Scope> {
+interface PrewarmNeeds<Request, State extends Scope> {
   cache: ResponseCache<Request>;
   ask(request: Request, state: State): MaybePromise<unknown>;
   write(request: Request, answer: unknown, state: State): Reply;

@@ -14,7 +14,7 @@ import { bySpecificity } from "../routing/router.js";
 import type { Generation } from "../routing/version.js";
 import { turnOf } from "./pipelining.js";
 
-export interface KoaNeeds {
+interface KoaNeeds {
   basePath: string;
   defaultVersion: Generation;
   routes: readonly Route<never>[];

@@ -14,7 +14,7 @@ import { turnOf } from "./pipelining.js";
 
 export type Listener = (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void) => void;
 
-export interface ListenerNeeds {
+interface ListenerNeeds {
   basePath: string;
   handle(transport: Transport): void;
   readBody: ReadBody;

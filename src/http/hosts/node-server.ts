@@ -88,7 +88,7 @@ const refuse = (error: NodeJS.ErrnoException, socket: Socket, about: Refused): v
   else if (error.code !== "HPE_INVALID_EOF_STATE") refusals.set(earlier.req, told);
 };
 
-export interface ServerNeeds {
+interface ServerNeeds {
   requestId: RequestId;
   bounds: ConnectionBounds;
   /** Is told of each request that is refused before the listener has it. */

@@ -12,7 +12,7 @@ export interface BodyGateLimits {
   grace: number;
 }
 
-export interface BodyGateNeeds extends BodyGateLimits {
+interface BodyGateNeeds extends BodyGateLimits {
   /** The key by which a request's client is counted. */
   clientOf(request: IncomingMessage): string;
 }

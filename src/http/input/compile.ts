@@ -43,7 +43,7 @@ const close = (schema: unknown, closing: boolean): JsonSchema => {
 };
 
 /** Converts text to the declared type; a value that does not fit is left for the validation to report. */
-export type Coerce = (value: unknown) => unknown;
+type Coerce = (value: unknown) => unknown;
 
 const toInteger: Coerce = (value) => {
   if (typeof value === "bigint" || (typeof value === "string" && /^-?\d{1,300}$/.test(value))) {

@@ -61,7 +61,7 @@ const endOfFigures = (text: string, start: number): number => {
 };
 
 /** What has to be known of a JSON text before its value is used. */
-export interface JsonSurvey {
+interface JsonSurvey {
   /** How deeply its arrays and objects are nested. */
   depth: number;
   /** Its arrays, its objects, and their members with a name. */

@@ -2,7 +2,7 @@ import type { DefinedError, ErrorObject } from "ajv";
 import type { DataValidateFunction } from "ajv/dist/types/index.js";
 import { inputError, type Validation } from "../../errors.js";
 import { amongKnown, didYouMean } from "../../text/known-names.js";
-import { createSchemaCompiler, type SchemaCompiler } from "../../schema-compiler.js";
+import { createSchemaCompiler, type SchemaCompiler } from "../../options/schema-compiler.js";
 import { exactKeyword, type InputKind, inputKeyword, requiredKeyword, type Surroundings, textKeyword } from "./schema.js";
 import { coercion, inputSchema, isSingle } from "./compile.js";
 import { amountKeyword, isSchema } from "../json-schema.js";

@@ -99,7 +99,7 @@ const linkMaker = (path: string, pairs: QueryPairs, input: Pick<PageInput, "by" 
 
 const withLimit = (pairs: QueryPairs, limit: number): QueryPairs => pairs.map(([name, value]) => [name, name === "limit" ? String(limit) : value]);
 
-export interface ListMeta {
+interface ListMeta {
   count: number;
   pageCount: number;
   totalCount: number;

@@ -201,6 +201,9 @@ const failureResponses = (failures: Set<string>, schema: JsonSchema): JsonSchema
     }),
   );
 
+/** The root of the node, from a document in a folder below it: a proxy in front may have put more before the path, and stripped it. */
+const rootFrom = (folder: string): string => "../".repeat(folder.split("/").length - 1) || "./";
+
 /**
  * Describes routes and the requests that targets of webhooks receive. Routes of the default generation or of both are listed
  * directly below the base path, others below `/v1` or `/v2`, so that every path works as written. Throws TypeError if two different
@@ -226,7 +229,7 @@ export const createOpenApi = <State extends Scope>(
   return {
     openapi: "3.1.0",
     info,
-    servers: [{ url: "/", description: "This node." }],
+    servers: [{ url: rootFrom(options.basePath + (options.prefix ?? "")), description: "This node." }],
     // Only the routes of webhooks need a token.
     security: [],
     tags: tagsOf(routes.filter(({ hidden }) => hidden !== true), options.groups ?? {}),
@@ -262,5 +265,8 @@ export const openApiRoute = <State extends Scope>(documentOf: (prefix: AmountPre
     stateless: true,
     cache: "tip",
     reply: Type.Unsafe<OpenApiDocument>({}),
-    answer: ({ prefix }) => documentOf(prefix),
+    answer: ({ prefix, versioned }) => {
+      const document = documentOf(prefix);
+      return versioned ? { ...document, servers: document.servers.map(({ url, ...server }) => ({ ...server, url: `../${url}` })) } : document;
+    },
   });

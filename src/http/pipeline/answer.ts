@@ -12,7 +12,7 @@ import { watchLeaving } from "./in-flight.js";
 import type { ParsedRequest } from "./parsed-request.js";
 import type { RequestContext } from "./request-context.js";
 
-export interface AnswerNeeds<State extends Scope> {
+interface AnswerNeeds<State extends Scope> {
   cache: ResponseCache<ParsedRequest<State>>;
   /** `at`: the block as of which it is to be, by height or id; undefined: the tip. `readsNone`: whether one without a tip will do. */
   openState(at?: string, readsNone?: boolean): MaybePromise<State>;
@@ -85,12 +85,12 @@ const createAskWaiting =
   <State extends Scope>(openOne: Step<State>, release: (state: State) => void) =>
   async (context: RequestContext<State>, { endpoint, input }: ParsedRequest<State>, state: State): Promise<unknown> => {
     const { body, transport } = context;
-    const { params, query, page, prefix, at } = input;
+    const { params, query, page, prefix, versioned, at } = input;
     const leaving = watchLeaving(transport.response);
     context.state = undefined;
     release(state);
     try {
-      return await endpoint.ask({ params, query, page, body, prefix, at, headers: transport.request.headers, left: leaving.signal, waited: (milliseconds) => (context.waited += milliseconds) }, state);
+      return await endpoint.ask({ params, query, page, body, prefix, versioned, at, headers: transport.request.headers, left: leaving.signal, waited: (milliseconds) => (context.waited += milliseconds) }, state);
     } finally {
       leaving.forget();
       await openOne(context);

@@ -13,7 +13,7 @@ import type { RequestContext } from "./request-context.js";
 import { freezeParsed, ParsedRequest } from "./parsed-request.js";
 import type { RateLimit } from "./rate-limit.js";
 
-export interface CheckNeeds<State extends Scope> {
+interface CheckNeeds<State extends Scope> {
   rateLimit: RateLimit;
   cache: ResponseCache<ParsedRequest<State>>;
   versionHeaders: VersionHeaders;
@@ -67,9 +67,9 @@ export const createChecks = <State extends Scope>({ rateLimit, cache, versionHea
     parse: (context) => {
       const { endpoint, where, key, transport } = context;
       if (context.parsed !== undefined || endpoint === undefined || where?.located === undefined) return;
-      const { prefix, amounts, located, generation } = where;
+      const { prefix, versioned, amounts, located, generation } = where;
       if (amounts === "unknown") throw inputError("headers", "API-Amounts", "must be one of number, string");
-      const asked = { params: located.params, pairs: parseQuery(targetOf(transport.request.url ?? "").query), prefix, amounts };
+      const asked = { params: located.params, pairs: parseQuery(targetOf(transport.request.url ?? "").query), prefix, versioned, amounts };
       let input;
       try {
         input = endpoint.readInput(asked);

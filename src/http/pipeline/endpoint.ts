@@ -22,6 +22,7 @@ export interface RouteInput {
   /** Set once the body has been read. */
   body: unknown;
   prefix: AmountPrefix;
+  versioned: boolean;
   /** The block as of which it is answered: height or id; undefined: the tip. */
   at: string | undefined;
   /** For routes that make their bodies themselves only; set when they are asked. */
@@ -36,6 +37,7 @@ export interface Asked {
   params: Record<string, string>;
   pairs: QueryPairs;
   prefix: AmountPrefix;
+  versioned: boolean;
   amounts: AmountForm;
 }
 
@@ -63,7 +65,7 @@ export interface Endpoint<State extends Scope> {
   write(answer: unknown, input: RouteInput, asked: Asked): Answered;
 }
 
-export interface EndpointNeeds {
+interface EndpointNeeds {
   basePath: string;
   inputReader(schema: unknown, source: "query" | "params" | "payload"): ReadInput;
 }
@@ -108,13 +110,13 @@ const readerOfInput = <State extends Scope>(route: Route<State>, needs: Endpoint
   const takesAt = route.atHeight === true;
   // In the first generation it is as unknown as any other name.
   const refusesAt = !takesAt && generationOf(route.versions) === 2 && !("at" in schema.properties);
-  return ({ params, pairs, prefix }: Asked): RouteInput => {
+  return ({ params, pairs, prefix, versioned }: Asked): RouteInput => {
     const parsedParams = readParams?.({ ...params });
     if (refusesAt) refuseAt(pairs);
     const { at, ...rest } = readQuery(layOut(pairs)) as { at?: string };
     const all = takesAt || at === undefined ? rest : { at, ...rest };
     // What is spread comes last: the other way round, V8 makes a hidden class of each object, which stays until a full collection.
-    const common = { params: parsedParams, body: undefined, prefix, at: takesAt ? at : undefined };
+    const common = { params: parsedParams, body: undefined, prefix, versioned, at: takesAt ? at : undefined };
     if (route.kind !== "list") return { query: own ? all : undefined, page: undefined, ...common };
     const { page, query } = splitPaging(all);
     return { query: own ? query : undefined, page, ...common };
@@ -176,14 +178,14 @@ const writerOf = <State extends Scope>(route: Route<State>, needs: EndpointNeeds
 
 const askerOf = <State extends Scope>(route: Route<State>): Endpoint<State>["ask"] => {
   if (route.kind === "item" && route.waits === true) {
-    return ({ params, query, body, prefix, headers = {}, left, waited }, state) => route.answer({ params, query, body, prefix, headers, left, waited } as never, state);
+    return ({ params, query, body, prefix, versioned, headers = {}, left, waited }, state) => route.answer({ params, query, body, prefix, versioned, headers, left, waited } as never, state);
   }
   if (route.kind === "item" || route.kind === "body") {
-    return ({ params, query, body, prefix, headers = {} }, state) => route.answer({ params, query, body, prefix, headers } as never, state);
+    return ({ params, query, body, prefix, versioned, headers = {} }, state) => route.answer({ params, query, body, prefix, versioned, headers } as never, state);
   }
-  return ({ params, query, body, page, prefix }, state) => {
+  return ({ params, query, body, page, prefix, versioned }, state) => {
     const { offset, limit } = requirePage(page);
-    return route.answer({ params, query, body, prefix, page: { offset, limit } } as never, state);
+    return route.answer({ params, query, body, prefix, versioned, page: { offset, limit } } as never, state);
   };
 };
 

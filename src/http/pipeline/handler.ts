@@ -24,7 +24,7 @@ import type { RequestId } from "./request-id.js";
 import { createSend } from "./send.js";
 import { createStreams, type Streams } from "./streams.js";
 
-export interface HandlerNeeds<State extends Scope> extends Locate<Endpoint<State>> {
+interface HandlerNeeds<State extends Scope> extends Locate<Endpoint<State>> {
   openState(at?: string, readsNone?: boolean): MaybePromise<State>;
   tipId: (() => string | undefined) | undefined;
   isStopping(): boolean;
@@ -37,7 +37,7 @@ export interface HandlerNeeds<State extends Scope> extends Locate<Endpoint<State
   onReply?: ((replied: Replied) => void) | undefined;
 }
 
-export interface Handler<State extends Scope> {
+interface Handler<State extends Scope> {
   /** Answers a request. */
   handle(transport: Transport): void;
   /** Computes repeated replies from a state that is about to become current, and releases it. */
@@ -49,7 +49,7 @@ export interface Handler<State extends Scope> {
 }
 
 /** Takes requests through the stages: one by one, or many at a time. */
-export type RunStages = <Item>(stages: readonly Stage<Item>[]) => (item: Item) => void;
+type RunStages = <Item>(stages: readonly Stage<Item>[]) => (item: Item) => void;
 
 /** Milliseconds for which a new state may be held back. */
 const longestPrewarm = 25;

@@ -13,7 +13,7 @@ import type { Endpoint } from "./endpoint.js";
 import { cacheKeyOf, isRead, type ParsedRequest } from "./parsed-request.js";
 import type { RequestContext } from "./request-context.js";
 
-export interface MatchNeeds<State extends Scope> extends Locate<Endpoint<State>> {
+interface MatchNeeds<State extends Scope> extends Locate<Endpoint<State>> {
   basePath: string;
   defaultVersion: Generation;
   amounts: AmountForm;

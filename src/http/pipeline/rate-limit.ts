@@ -61,7 +61,7 @@ export const clientKey = (trustedProxies: readonly string[]): ((request: Incomin
   };
 };
 
-export interface RateLimitOptions {
+interface RateLimitOptions {
   /** Requests per minute and client address, and milliseconds of work (not given: any); false: no limit. */
   rateLimit: false | { perMinute: number; workPerMinute?: number; exempt: readonly string[] };
   /** Addresses or networks (CIDR) of proxies whose X-Forwarded-For is trusted. */

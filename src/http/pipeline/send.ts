@@ -12,7 +12,7 @@ import { clientLeft } from "./replied.js";
 import type { RequestContext } from "./request-context.js";
 import type { BodyStream, Streams } from "./streams.js";
 
-export interface SendNeeds<State extends Scope> {
+interface SendNeeds<State extends Scope> {
   defaultHeaders: DefaultHeaders;
   /** Version headers. */
   headersOf(context: RequestContext<State>): HeaderPairs;

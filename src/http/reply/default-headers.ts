@@ -5,7 +5,7 @@ import type { Generation } from "../routing/version.js";
 /** Header names and values, alternating. */
 export type HeaderPairs = readonly string[];
 
-export interface CorsOptions {
+interface CorsOptions {
   cors: false | { origins: "*" | readonly string[] };
 }
 
@@ -85,7 +85,7 @@ export const createDefaultHeaders = ({ cors }: CorsOptions): DefaultHeaders => {
 /** The headers that tell which generation answered, and (`Vary`) on which request headers the reply depends. */
 export type VersionHeaders = (chosen: ChosenBy) => HeaderPairs;
 
-export interface VersionHeadersNeeds {
+interface VersionHeadersNeeds {
   /** Whether replies may be compressed. */
   byEncoding: boolean;
   /** Whether the default headers depend on the request's Origin. */

@@ -5,7 +5,7 @@ import type { HeaderPairs } from "./default-headers.js";
 import type { Generation } from "../routing/version.js";
 
 /** Body of an error reply. */
-export interface FailureBody {
+interface FailureBody {
   /** First generation only. */
   success?: false;
   statusCode: number;

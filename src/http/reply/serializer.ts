@@ -4,7 +4,7 @@ import { shown } from "../../errors.js";
 import { amountKeyword, amountsInsideKeyword, isSchema, type JsonSchema, nullable, unionConstants, withoutNull } from "../json-schema.js";
 
 /** Writes a reply of one schema as JSON text. Throws if a required member is missing or an integer is not a whole number. */
-export type Serialize = (value: unknown) => string;
+type Serialize = (value: unknown) => string;
 
 /**
  * Methods that the generated code calls. `asTime` and `asDate` write strings of the formats "time" and "date"; free-form parts are declared
@@ -16,7 +16,7 @@ interface Hooks {
   asDate(value: unknown): string;
 }
 
-export interface SerializerOptions {
+interface SerializerOptions {
   amountsAsText: boolean;
   /** Whether a list that is a free-form part is left out of the text; it is told of them in the order in which they stand there. */
   leavesOut?: (list: readonly unknown[]) => boolean;

@@ -23,7 +23,7 @@ export const targetOf = (url: string): Target => {
 };
 
 /** A path that is answered. */
-export interface Located<Entry> extends Match<Entry> {
+interface Located<Entry> extends Match<Entry> {
   generation: Generation;
 }
 

@@ -2,7 +2,7 @@ import { Router } from "@koa/router";
 import { inputError } from "../../errors.js";
 
 /** A path of one generation, with the target of each of its methods. */
-export interface PathItem<Target> {
+interface PathItem<Target> {
   /** As in routes: `/wallets/{id}`. */
   path: string;
   /** Target by method. HEAD has no entry of its own: it uses that of GET. */

@@ -1,4 +1,4 @@
-import { answerTask } from "../../background-process.js";
+import { answerTask } from "../../async/background-process.js";
 import { createChainRules } from "../../chain/rules.js";
 import type { Network } from "../../../types/node-context.js";
 import { copyChainAt, type CopiedState, type CopyPlan } from "./copy-chain.js";

@@ -3,12 +3,12 @@ import { rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { BlockData } from "../../../types/events.js";
 import type { Network } from "../../../types/node-context.js";
-import { inBackgroundProcess } from "../../background-process.js";
+import { inBackgroundProcess } from "../../async/background-process.js";
 import { runSliced } from "../../async/time-slicing.js";
 import { blockLine } from "../../chain/blocks/block-data.js";
 import type { ChainRules } from "../../chain/rules.js";
 import { PorticoError } from "../../errors.js";
-import { makeFolder } from "../../make-folder.js";
+import { makeFolder } from "../../files/make-folder.js";
 import { layoutVersion } from "../layout/keys.js";
 import { type Environment, storeFile } from "../lmdb/environment.js";
 import { createReading } from "../lmdb/reading.js";
@@ -47,7 +47,7 @@ const digestOf = (store: Store): string => {
   return digest;
 };
 
-export interface CopyOptions {
+interface CopyOptions {
   folder: string;
   height: number;
   rules: ChainRules;

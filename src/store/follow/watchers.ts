@@ -1,5 +1,5 @@
 /** Who is to be told when the tip moves. */
-export interface Watchers {
+interface Watchers {
   /** Returns what ends it. */
   add(changed: () => void): () => void;
   tell(): void;

@@ -35,7 +35,7 @@ import { votersAt } from "./past-voters.js";
 import { walletChanges } from "./wallet-changes.js";
 
 /** Lists at earlier heights that were asked for lately. A block's id stands for the state after it: they stay right whatever follows. */
-export interface PastLists {
+interface PastLists {
   delegates: LRUCache<string, DelegateList>;
   voters: LRUCache<string, readonly Wallet[]>;
 }
@@ -49,7 +49,7 @@ export const createPastLists = (): PastLists => ({
   voters: new LRUCache({ maxSize: keptVoters, sizeCalculation: (rows) => rows.length + 1 }),
 });
 
-export interface PastNeeds {
+interface PastNeeds {
   reading: Reading;
   /** At the tip. */
   state: StateRecord;

@@ -93,7 +93,7 @@ const mostBytes = 1 + 125;
 const room = Buffer.alloc(6 * mostBytes);
 
 /** Whole numbers of any size and sign as bytes, without their names: the digits of each magnitude in base 256, after a byte for their number and the sign. */
-export const packAmounts = (values: readonly bigint[]): Buffer => {
+const packAmounts = (values: readonly bigint[]): Buffer => {
   const bytes = values.length * mostBytes <= room.length ? room : Buffer.alloc(values.length * mostBytes);
   let at = 0;
   for (const value of values) {
@@ -131,16 +131,9 @@ const countAt = (bytes: Buffer, at: number): number => {
   return length <= 6 ? bytes.readUIntBE(at + 1, length) : Number(amountAt(bytes, at));
 };
 
-/** The amounts from a place in bytes to their end. */
-export const unpackAmounts = (bytes: Buffer, from = 0): bigint[] => {
-  const values: bigint[] = [];
-  for (let at = from; at < bytes.length; at = afterAmount(bytes, at)) values.push(amountAt(bytes, at));
-  return values;
-};
-
 const digestLength = 32;
 
-export interface HeightRow {
+interface HeightRow {
   supply: bigint;
   wallets: number;
   digest: Buffer;

@@ -16,7 +16,7 @@ export interface CommitThreadData {
 }
 
 /** Commits in a thread of its own: LMDB copies pages for longer than a process may keep its clients waiting. */
-export interface CommitWorker {
+interface CommitWorker {
   /**
    * Writes the entries of a log (write-log.ts) in one LMDB transaction. Resolves when they are on the disk; rejects when none is written.
    * It also rejects when the thread dies, in which case either all of them are written or none. The log must not change before.

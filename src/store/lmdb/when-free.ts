@@ -1,6 +1,6 @@
 import type { Logger } from "../../../types/node-context.js";
 import { retrying } from "../../async/retrying.js";
-import type { FullClock } from "../../clock.js";
+import type { FullClock } from "../../async/clock.js";
 import { messageOf, PorticoError } from "../../errors.js";
 
 const isInUse = (error: unknown): boolean => error instanceof PorticoError && error.code === "STORE_IN_USE";

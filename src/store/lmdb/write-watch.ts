@@ -1,9 +1,9 @@
 import { messageOf, PorticoError } from "../../errors.js";
-import type { Problem, Problems } from "../../problems.js";
+import type { Problem, Problems } from "../../operate/problems.js";
 import { WriteRefused } from "./write-gate.js";
 
 /** Who writes: each can fail while the others do not. */
-export type WritePart = "blocks" | "webhooks" | "events" | "journal";
+type WritePart = "blocks" | "webhooks" | "events" | "journal";
 
 /** Is told how writes to the store go: a store that cannot be written is said in `health`, and logged when that begins and when it ends. */
 export interface WriteWatch {

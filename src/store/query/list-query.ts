@@ -34,7 +34,7 @@ export interface AccessPath<Ref, Filter> {
 export const towards = <Ref, Filter>(direction: "asc" | "desc", path: AccessPath<Ref, Filter>): AccessPath<Ref, Filter> =>
   path.ordered ? { ...path, refs: directed(path.refs, direction) } : path;
 
-export interface ListPlan<Ref extends Comparable, Row, Filter, Field extends string> {
+interface ListPlan<Ref extends Comparable, Row, Filter, Field extends string> {
   query: ListQuery<Filter, Field>;
   /** Made one by one: most queries are answered by the first, and some take reading to make. */
   paths: Iterable<AccessPath<Ref, Filter>>;

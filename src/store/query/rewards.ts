@@ -20,7 +20,7 @@ interface Span {
   reward: bigint;
 }
 
-/** Genesis has none, whatever the milestones say. */
+/** The reward of genesis is not compared. */
 const firstRewarded = 2;
 
 const spansOf = ({ milestones: { all } }: ChainRules, from: number, to: number): Span[] =>
@@ -37,7 +37,7 @@ const spansOf = ({ milestones: { all } }: ChainRules, from: number, to: number):
  * counting in the index of rewards, so that it costs the same for chains of any length.
  */
 export const firstOtherReward = (reading: Reading, rules: ChainRules, from: number, to: number): OtherReward | undefined => {
-  const exempt: unknown = rules.network.exceptions.blocks;
+  if (rules.network.rewards === "blocks") return undefined;
   const rankAt = (reward: bigint, height: number): number => rankOf(reading, sets.blocksByReward, Buffer.concat([amountKey(reward), numberKey(height)]));
   for (const span of spansOf(rules, from, to)) {
     const below = rankAt(span.reward, span.from);
@@ -45,8 +45,8 @@ export const firstOtherReward = (reading: Reading, rules: ChainRules, from: numb
     if (!isOther(span.to)) continue;
     const height = firstWhere(span.from, span.to, isOther);
     const block = existing(readBlock(reading, height), `block ${height}`);
-    if (!Array.isArray(exempt) || !exempt.includes(block.id)) return { block, expected: span.reward };
-    return firstOtherReward(reading, rules, height + 1, to);
+    const expected = rules.rewardOf(block);
+    return expected === undefined ? firstOtherReward(reading, rules, height + 1, to) : { block, expected };
   }
   return undefined;
 };

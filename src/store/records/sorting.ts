@@ -11,7 +11,7 @@ export const countBefore = <Row>(rows: readonly Row[], isBefore: (row: Row) => b
 
 type Comparison<Row> = (a: Row, b: Row) => number;
 
-export interface RowOrder<Row> {
+interface RowOrder<Row> {
   direction: "asc" | "desc";
   value(row: Row): Comparable | null;
   /** Different for any two rows. */

@@ -8,7 +8,7 @@ import { createCheckedReading, createReading } from "../lmdb/reading.js";
 import { sharedTransaction } from "../lmdb/seek.js";
 import type { StateView } from "./snapshot.js";
 
-export interface ViewsNeeds {
+interface ViewsNeeds {
   environment: Environment;
   /** Opens a read transaction of what is committed now. */
   openTransaction(): ReadTransaction;

@@ -23,7 +23,7 @@ export interface Rebuild {
 }
 
 export const completeKey = textKey("complete");
-export const rebuildKey = textKey("rebuild");
+const rebuildKey = textKey("rebuild");
 
 export const readRebuild = ({ db }: Pick<Environment, "db">): Rebuild | undefined => db.meta.get(rebuildKey) as Rebuild | undefined;
 
@@ -50,7 +50,7 @@ const turn = 10;
  */
 const keysPerWrite = 2_000;
 
-export interface RemovalNeeds {
+interface RemovalNeeds {
   /** When a block is reverted, in milliseconds since 1970. */
   revertedAt(id: string): number;
   isStopped(): boolean;

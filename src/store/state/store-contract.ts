@@ -2,7 +2,7 @@ import type { Block, Tip } from "../../../types/chain.js";
 import type { ChainAdapter, ChainSnapshot, ChangesView, SnapshotBounds } from "../../../types/chain-adapter.js";
 import type { FullBlock } from "../../chain/blocks/block.js";
 import type { ChainRules } from "../../chain/rules.js";
-import type { FullClock } from "../../clock.js";
+import type { FullClock } from "../../async/clock.js";
 import type { Environment, StoreAccess } from "../lmdb/environment.js";
 import type { WriteWatch } from "../lmdb/write-watch.js";
 import type { OtherReward } from "../query/rewards.js";

@@ -10,7 +10,7 @@ import { completeKey } from "./rebuild.js";
 import { createSnapshot, type StateView } from "./snapshot.js";
 import type { Store } from "./store-contract.js";
 
-export interface StoreReadsNeeds {
+interface StoreReadsNeeds {
   /** Whether this process writes the blocks. */
   isWriter: boolean;
   /** Whether the states at earlier heights are served. */
@@ -20,7 +20,7 @@ export interface StoreReadsNeeds {
   searches: Searches;
 }
 
-export interface StoreReads extends Pick<Store, "snapshot" | "snapshotAt" | "changesView" | "oldest"> {
+interface StoreReads extends Pick<Store, "snapshot" | "snapshotAt" | "changesView" | "oldest"> {
   /** A snapshot of a state that is not shown yet. */
   snapshotOf(view: StateView, bounds?: SnapshotBounds): ChainSnapshot;
 }

@@ -15,7 +15,7 @@ import { beginRebuild, readRebuild, removeOldChain } from "./rebuild.js";
 import type { StateView } from "./snapshot.js";
 import type { Store, StoreNeeds } from "./store-contract.js";
 
-export interface StoreWritesNeeds extends StoreNeeds {
+interface StoreWritesNeeds extends StoreNeeds {
   undoBlocks: number;
   /** Whether the states at earlier heights are kept. */
   history: boolean;
@@ -31,7 +31,7 @@ export interface StoreWritesNeeds extends StoreNeeds {
   revertedAt(id: string): number;
 }
 
-export interface StoreWrites extends Pick<Store, "apply" | "applyAhead" | "written" | "revert" | "trimUndo" | "startOver"> {
+interface StoreWrites extends Pick<Store, "apply" | "applyAhead" | "written" | "revert" | "trimUndo" | "startOver"> {
   /** Resolves when no commit is under way. */
   idle(): Promise<void>;
 }

@@ -1,5 +1,5 @@
 import type { Tip } from "../../../types/chain.js";
-import { systemClock } from "../../clock.js";
+import { systemClock } from "../../async/clock.js";
 import { noEntries } from "../layout/write-log.js";
 import { openEnvironment } from "../lmdb/environment.js";
 import { openTransaction } from "../lmdb/reading.js";
@@ -29,8 +29,7 @@ export const createStore = (options: StoreOptions, needs: StoreNeeds): Store => 
   const { access = "write", disposable = false, history = true } = options;
   const { rules } = needs;
   const isWriter = access === "write";
-  const check = (opened: Parameters<typeof checkRules>[0]): void => checkRules(opened, rules, { writes: isWriter });
-  const environment = openEnvironment(options.dataDir, rules.network.network.nethash, { access, disposable, writes: needs.writes, check });
+  const environment = openEnvironment(options.dataDir, rules.network.network.nethash, { access, disposable, writes: needs.writes, check: (opened) => checkRules(opened, rules, { writes: isWriter }) });
   const newest = createFreshReads(environment);
   const tipState = createTipCache(environment);
   const searches = createSearches(needs.searches);

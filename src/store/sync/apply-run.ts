@@ -8,7 +8,7 @@ import type { Seen } from "./read-on.js";
 import { follows, type ToldBlock } from "./runs.js";
 import type { SourceReads } from "./source-reads.js";
 
-export interface ApplyRunNeeds {
+interface ApplyRunNeeds {
   store: Store;
   source: SourceReads;
   hasSource: boolean;

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { BlockData, BlockSource, IndexingProgress } from "../../../types/events.js";
 import type { FullBlock } from "../../chain/blocks/block.js";
-import type { FullClock } from "../../clock.js";
+import type { FullClock } from "../../async/clock.js";
 import type { Pace } from "../../async/time-slicing.js";
 import type { Store } from "../state/store.js";
 

@@ -1,9 +1,9 @@
 import { runSliced, type Pace } from "../../async/time-slicing.js";
 import type { FullBlock } from "../../chain/blocks/block.js";
 import type { ChainRules } from "../../chain/rules.js";
-import type { FullClock } from "../../clock.js";
-import { messageOf } from "../../errors.js";
-import type { Problems } from "../../problems.js";
+import type { FullClock } from "../../async/clock.js";
+import { messageOf, PorticoError } from "../../errors.js";
+import type { Problems } from "../../operate/problems.js";
 import type { BlockData, BlockSource, IndexingProgress } from "../../../types/events.js";
 import type { Logger } from "../../../types/node-context.js";
 import type { Store } from "../state/store.js";
@@ -105,7 +105,12 @@ export const createCatchingUp = (needs: CatchingUpNeeds): CatchingUp => {
 
   const parse = (data: BlockData, pace: Pace): Promise<FullBlock> => runSliced(rules.parseBlockSliced(data), pace);
   const applyAll = createBatchedApply(store, parse, source.isStopped, () => checkRewards());
-  const begin = async (): Promise<void> => store.apply([await parse(rules.network.genesisBlock, "cooperative")]);
+  const begin = async (): Promise<void> => {
+    const genesis = await parse(rules.network.genesisBlock, "cooperative").catch((cause: unknown) => {
+      throw new PorticoError("BLOCK_INVALID", `\`network.genesisBlock\`: ${messageOf(cause)}`, { cause });
+    });
+    await store.apply([genesis]);
+  };
   const goingBack = createGoingBack({ store, source, hasSource, logger, begin, onRebuild: noteCompared, leaving: node?.leaving });
   const { idAt } = goingBack;
   const checkRewards = createRewardCheck({ store, idAt, problems });

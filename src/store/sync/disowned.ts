@@ -5,7 +5,7 @@ import type { SourceReads } from "./source-reads.js";
 
 export type BlockName = Pick<Block, "height" | "id">;
 
-export interface DisownedNeeds {
+interface DisownedNeeds {
   store: Store;
   source: SourceReads;
   goingBack: Pick<GoingBack, "has" | "toHeight">;

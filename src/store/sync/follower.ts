@@ -133,6 +133,12 @@ const shapeOf = (payload: unknown): string => {
   return members.length === 0 ? "an object without members" : `an object with the members ${members.slice(0, 20).join(", ")}`;
 };
 
+const isLikeBlock = (payload: unknown): boolean => {
+  if (typeof payload !== "object" || payload === null) return false;
+  const { id, height } = payload as Record<string, unknown>;
+  return typeof id === "string" && Number.isSafeInteger(height);
+};
+
 /** Tells the author of a host, once each, of mistakes that otherwise show as a delay alone, because the block source has the blocks. */
 const createHints = (logger: Logger) => {
   const told = new Set<string>();
@@ -145,6 +151,8 @@ const createHints = (logger: Logger) => {
   return {
     heard: (event: string, payload: unknown): void => {
       polled = 0;
+      // What is wrong within a block is found, and told, where it is parsed.
+      if (isLikeBlock(payload)) return;
       try {
         parseBlockHeader(payload as BlockData | undefined);
       } catch (error) {
@@ -239,6 +247,16 @@ const createHandling = ({ applyRun, takeOut, awaited, attempt, onWritten }: Hand
   };
 };
 
+/** Looks at the source, and counts the blocks that came so. A replica's node tells of its blocks by itself. */
+const createPoll =
+  ({ store, node }: CatchingUpNeeds, look: CatchingUp["look"], hints: Hints) =>
+  async (): Promise<boolean> => {
+    const before = store.tip()?.height ?? 0;
+    const isThere = await look();
+    if (node === undefined) hints.polled((store.tip()?.height ?? 0) - before);
+    return isThere;
+  };
+
 export const createFollower = ({ events, lookInterval = 5_000, ...needs }: FollowerNeeds): Follower => {
   const { store, source, logger } = needs;
   const { begin, catchUp, look, takeOutUnsaved, applyRun, takeOut, checkRewards, idAt, compared, shrunkTo, target, stop } = createCatchingUp(needs);
@@ -265,21 +283,10 @@ export const createFollower = ({ events, lookInterval = 5_000, ...needs }: Follo
   /** Work of `start`. */
   const atFirst = (work: () => Promise<void>): Promise<void> => turns.done(async () => (stopped ? undefined : work()));
 
-  const caughtUp = async (): Promise<boolean> => {
-    await catchUp();
-    return true;
-  };
+  const caughtUp = (): Promise<boolean> => catchUp().then(() => true);
 
   const listening = createListening(events, turns.add, createHandling({ applyRun, takeOut, awaited, attempt, onWritten: needs.onWritten }), hints.heard);
-
-  const poll = async (): Promise<boolean> => {
-    const before = store.tip()?.height ?? 0;
-    const isThere = await look();
-    // A replica's node tells of its blocks by itself.
-    if (needs.node === undefined) hints.polled((store.tip()?.height ?? 0) - before);
-    return isThere;
-  };
-
+  const poll = createPoll(needs, look, hints);
   /** Looks only when nothing else is under way or due: that would find the same. */
   const lookSoon = (): void => {
     if (source !== undefined && turns.isIdle() && !retrying.isDue()) enqueue(poll);

@@ -5,7 +5,7 @@ import type { Store } from "../state/store.js";
 import { findFork, type Fork } from "./fork.js";
 import type { SourceReads } from "./source-reads.js";
 
-export interface GoingBackNeeds {
+interface GoingBackNeeds {
   store: Store;
   source: SourceReads;
   /** Whether there is a block source at all. */

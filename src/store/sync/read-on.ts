@@ -1,6 +1,6 @@
 import type { Tip } from "../../../types/chain.js";
 import type { BlockData, BlockSource } from "../../../types/events.js";
-import type { FullClock } from "../../clock.js";
+import type { FullClock } from "../../async/clock.js";
 import type { Logger } from "../../../types/node-context.js";
 import { firstWhere } from "../records/binary-search.js";
 import type { Store } from "../state/store.js";
@@ -20,7 +20,7 @@ export interface Seen {
   liveFrom: number;
 }
 
-export interface ReadOnNeeds {
+interface ReadOnNeeds {
   store: Store;
   source: SourceReads;
   blocks: BlockSource | undefined;

@@ -1,5 +1,5 @@
 import type { Logger } from "../../../types/node-context.js";
-import { messageOf } from "../../errors.js";
+import { messageOf, PorticoError } from "../../errors.js";
 import { isUnwritable, type WriteWatch } from "../lmdb/write-watch.js";
 
 /** Following the chain in spite of failures: each is followed by another try, sooner or later. */
@@ -84,7 +84,9 @@ export const createRetrying = (tryAgain: () => void, { logger, writes, pace = re
         }
         const message = messageOf(error);
         const told = `the chain cannot be followed: ${message}; next try in ${delay / 1000} s`;
-        if (delay < pace.patience) logger.debug(told);
+        // A block that is not well formed will not be in a moment.
+        const mayPass = !(error instanceof PorticoError && error.code === "BLOCK_INVALID") || problem === message;
+        if (delay < pace.patience && mayPass) logger.debug(told);
         else {
           problem = message;
           logger.error(told);

@@ -1,8 +1,8 @@
 import type { Tip } from "../../../types/chain.js";
-import type { Problems } from "../../problems.js";
+import type { Problems } from "../../operate/problems.js";
 import type { Store } from "../state/store.js";
 
-export interface RewardCheckNeeds {
+interface RewardCheckNeeds {
   store: Pick<Store, "tip" | "firstOtherReward">;
   /** Id of the store's block at a height. */
   idAt(height: number): string | undefined;

@@ -1,4 +1,5 @@
 import type { BlockData, BlockSource } from "../../../types/events.js";
+import { shown } from "../../chain/blocks/block.js";
 import { PorticoError } from "../../errors.js";
 
 /** Reads from the block source, one at a time. */
@@ -22,7 +23,9 @@ const requireBlocks = (answer: unknown): BlockData[] => {
   if (wrong === -1) return answer as BlockData[];
   // Those before it are good: they are written, and the next read meets it. One alone, which the store may have, would look like the source's end.
   if (wrong > 1) return answer.slice(0, wrong) as BlockData[];
-  throw new PorticoError("BLOCK_INVALID", "`blocks.read` returned a block without a height: its blocks must have the members of those in events, and their transactions");
+  const height: unknown = (answer[wrong] as Partial<BlockData> | null | undefined)?.height;
+  const fault = height === undefined ? "without a height" : `whose height is ${shown(height)}, which is not a number`;
+  throw new PorticoError("BLOCK_INVALID", `\`blocks.read\` returned a block ${fault}: its blocks must have the members of those in events, and their transactions`);
 };
 
 export const createSourceReads = (source: BlockSource | undefined): SourceReads => {

@@ -1,8 +1,8 @@
 import type { BlockSource } from "../../../types/events.js";
-import type { FullClock } from "../../clock.js";
+import type { FullClock } from "../../async/clock.js";
 
 /** A block source, watched for reads that it does not answer. */
-export interface WatchedSource {
+interface WatchedSource {
   readonly source: BlockSource | undefined;
   /** That the last read has had no answer for too long; undefined if nothing is wrong. */
   problem(): string | undefined;

@@ -4,17 +4,12 @@ import { stateCodec, type StateRecord } from "../layout/codec.js";
 import { type DatabaseName, databases, holdsBytes, numberKey } from "../layout/keys.js";
 import { stateKey } from "../records/records.js";
 import type { EntryCheck } from "./entry-check.js";
-import { hasCheckedRows, hasSheets } from "../webhooks/databases.js";
-import { decodeRow } from "../webhooks/row-encoding.js";
-import { readSheet } from "../webhooks/outbox/sheet.js";
+import { decodeRow, hasCheckedRows } from "../layout/row-encoding.js";
 import { unpackRecord } from "./unpack-record.js";
 
 const isPacked = (database: string): boolean => database.startsWith("webhooks-") || (database in databases && !holdsBytes(database as DatabaseName));
 
-const readerOf = (database: string): ((value: Buffer) => unknown) => {
-  if (hasSheets(database)) return readSheet;
-  return hasCheckedRows(database) ? decodeRow : unpackRecord;
-};
+const readerOf = (database: string): ((value: Buffer) => unknown) => (hasCheckedRows(database) ? decodeRow : unpackRecord);
 
 /** Whether each record can be read, the blocks are all there from the first to the tip, and the tip is that of the state. */
 export const createRecordCheck = (): EntryCheck => {

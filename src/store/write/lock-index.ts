@@ -9,7 +9,7 @@ import { amountKey, sets, textDigest, textKey } from "../layout/keys.js";
  * of equal value by ascending id, as in every list that descends. The value of each key is the lock's id.
  */
 
-export interface LockOrderSet {
+interface LockOrderSet {
   field: Exclude<LockOrder, "lockId">;
   set: number;
   value(lock: Lock): number | bigint;
@@ -22,7 +22,7 @@ export const lockOrderSets: readonly LockOrderSet[] = [
   { field: "expirationValue", set: sets.locksByExpirationValue, value: ({ expiration }) => expiration.value },
 ];
 
-export interface LockEqualitySet {
+interface LockEqualitySet {
   filter: keyof LockFilter & ("senderPublicKey" | "senderId" | "recipientId" | "secretHash" | "vendorField" | "expirationType");
   set: number;
   value(lock: Lock): string | number | undefined;

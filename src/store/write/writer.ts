@@ -40,7 +40,7 @@ export interface Writer {
   aborted(): void;
 }
 
-export interface WriterOptions {
+interface WriterOptions {
   undoBlocks: number;
   /** Whether history is kept. */
   history: boolean;

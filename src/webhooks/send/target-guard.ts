@@ -3,6 +3,7 @@ import { lookup, Resolver } from "node:dns/promises";
 import { readFile, stat } from "node:fs/promises";
 import { isIP } from "node:net";
 import { type Address, addressOf, createNetworks } from "../../net/addresses.js";
+import { urlOf } from "../../net/urls.js";
 
 /** Finds the addresses of a name. Rejects when there are none. */
 export type Resolve = (hostname: string) => Promise<string[]>;
@@ -137,9 +138,8 @@ export const createTargetGuard = (allowTargets: readonly string[]): TargetGuard 
     allows,
     refusal: (target) => {
       if (target.length > longestTarget) return `must not be longer than ${longestTarget} characters`;
-      if (!URL.canParse(target)) return "must be an http or https URL";
-      const url = new URL(target);
-      if (url.protocol !== "http:" && url.protocol !== "https:") return "must be an http or https URL";
+      const url = urlOf(target);
+      if (url?.protocol !== "http:" && url?.protocol !== "https:") return "must be an http or https URL";
       if (url.username !== "" || url.password !== "") return "must not carry a user name or password";
       const literal = literalAddresses(url.hostname);
       if (literal !== undefined && !literal.some(allows)) return `must not be the special address ${withoutBrackets(url.hostname)}, unless the node's option webhooks.allowTargets lists it`;

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { systemClock } from "../../../src/clock.js";
+import { systemClock } from "../../../src/async/clock.js";
 import { createFollow } from "../../../src/follow/create-follow.js";
-import { openWebhookStore } from "../../../src/store/webhooks/webhook-store.js";
-import { createProblems } from "../../../src/problems.js";
+import { openWebhookStore } from "../../../src/webhooks/rows/store.js";
+import { createProblems } from "../../../src/operate/problems.js";
 import { createWebhookEngine, type WebhookEngine } from "../../../src/webhooks/engine.js";
 import type { After } from "../../../src/webhooks/timekeeper.js";
 import type { ChainChanges } from "../../../types/chain-adapter.js";

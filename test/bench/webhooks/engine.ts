@@ -3,12 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { EventEmitter } from "eventemitter3";
 import type { WebhookOptions } from "../../../types/webhook-options.js";
-import { systemClock } from "../../../src/clock.js";
-import { openWebhookStore } from "../../../src/store/webhooks/webhook-store.js";
+import { systemClock } from "../../../src/async/clock.js";
+import { openWebhookStore } from "../../../src/webhooks/rows/store.js";
 import { benchNetwork } from "../chain/chain.js";
 import { sizes } from "../chain/sizes.js";
 import { followHostEvents } from "../../webhooks/host-follow.js";
-import { createProblems } from "../../../src/problems.js";
+import { createProblems } from "../../../src/operate/problems.js";
 import { createWebhookEngine, type WebhookEngine } from "../../../src/webhooks/engine.js";
 
 /** A webhook engine on a store of its own in a temporary folder, with durability on. */

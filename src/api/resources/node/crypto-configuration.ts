@@ -64,8 +64,8 @@ const NetworkParameters = Type.Object(
     pubKeyHash: Type.Integer(),
     nethash: Type.String(),
     wif: Type.Integer(),
-    slip44: Type.Integer(),
-    aip20: Type.Integer(),
+    slip44: Type.Optional(Type.Integer()),
+    aip20: Type.Optional(Type.Integer()),
     client: Type.Object({ token: Type.String(), symbol: Type.String(), explorer: Type.String() }, { additionalProperties: true }),
   },
   { additionalProperties: true },
@@ -78,6 +78,7 @@ export const CryptoConfigurationResource = Type.Object(
     genesisBlock: GenesisBlock,
     milestones: Type.Array(ConstantsResource, { description: "Each merged with those at lower heights." }),
     network: NetworkParameters,
+    rewards: Type.Optional(Type.Literal("blocks", { description: "The rewards are those that blocks have: the milestones' do not count." })),
   },
   { title: "CryptoConfiguration" },
 );
@@ -112,4 +113,5 @@ export const presentCryptoConfiguration = ({ network, milestones }: ChainRules):
   genesisBlock: presentGenesis(network.genesisBlock),
   milestones: milestones.all.map(presentConstants),
   network: network.network,
+  ...(network.rewards === "blocks" ? { rewards: network.rewards } : {}),
 });

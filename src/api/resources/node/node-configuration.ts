@@ -19,7 +19,7 @@ export const NodeConfigurationResource = Type.Object(
   {
     core: Type.Optional(Type.Object({ version: Type.String({ description: "Version of the node software." }) })),
     nethash: Type.String(),
-    slip44: Type.Integer(),
+    slip44: Type.Optional(Type.Integer()),
     wif: Type.Integer(),
     token: Type.String(),
     symbol: Type.String(),
@@ -54,7 +54,7 @@ export const presentNodeConfiguration = (
   return {
     ...(node.version === undefined ? {} : { core: { version: node.version } }),
     nethash,
-    slip44,
+    ...(slip44 === undefined ? {} : { slip44 }),
     wif,
     token: client.token,
     symbol: client.symbol,

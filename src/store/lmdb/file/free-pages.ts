@@ -3,12 +3,12 @@ import type { PageFile } from "./page-file.js";
 import { type TreeVisitor, walkTree } from "./tree-walk.js";
 
 /** Keys of the list of free pages: numbers of transactions. */
-export const compareNumbers = (one: Buffer, other: Buffer): number => {
+const compareNumbers = (one: Buffer, other: Buffer): number => {
   if (one.length !== 8 || other.length !== 8) return one.length - other.length;
   return Number(one.readBigUInt64LE() - other.readBigUInt64LE());
 };
 
-export interface FreePagesVisitor extends Pick<TreeVisitor, "page" | "fault"> {
+interface FreePagesVisitor extends Pick<TreeVisitor, "page" | "fault"> {
   /** Pages that are free. */
   free(first: number, count: number): void;
 }

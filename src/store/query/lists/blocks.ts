@@ -18,7 +18,7 @@ import { arraySequence, concatSequences, rankedNumbers, rankedSequence, directed
 type Name = keyof BlockFilter;
 type BlockPath = AccessPath<number, BlockFilter>;
 
-export interface BlockNeeds {
+interface BlockNeeds {
   reading: Reading;
   state: StateRecord;
   search: Search;

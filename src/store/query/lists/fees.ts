@@ -15,7 +15,7 @@ interface Totals {
   byType: Map<string, FeeRecord & { typeGroup: number; type: number }>;
 }
 
-export interface FeeNeeds {
+interface FeeNeeds {
   reading: Reading;
   state: StateRecord;
   search: Search;

@@ -11,7 +11,7 @@ import type { Reading } from "../../lmdb/reading.js";
 import { existing, readLock } from "../../records/records.js";
 import type { Search } from "../search.js";
 
-export interface LockNeeds {
+interface LockNeeds {
   reading: Reading;
   state: StateRecord;
   search: Search;

@@ -16,7 +16,7 @@ import { accessPathsTo, type Gathered } from "./transaction-access-paths.js";
 import { ownedByAny } from "../union.js";
 import { withVendorPart } from "../vendor-field-scan.js";
 
-export interface TransactionNeeds {
+interface TransactionNeeds {
   reading: Reading;
   state: StateRecord;
   rules: ChainRules;

@@ -30,7 +30,7 @@ export const presentWallet = (record: WalletRecord, delegates: { byAddress: Read
   };
 };
 
-export interface WalletNeeds {
+interface WalletNeeds {
   reading: Reading;
   delegates: DelegateList;
   search: Search;

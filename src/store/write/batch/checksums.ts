@@ -4,7 +4,7 @@ import { numberBytes, pieceKeyOf } from "../../layout/posting-pieces.js";
 import type { Bytes } from "./memtable.js";
 
 /** What the writes of a batch change in the checksums of the store (layout/checksums.ts). */
-export interface ChecksumChanges {
+interface ChecksumChanges {
   /** `before` undefined: the value that the key has is read. */
   change(database: DatabaseName, key: Buffer, after: Bytes, before: Bytes | undefined): void;
   /** The checksums that have changed, for `meta`. Then there are no changes. */
@@ -13,7 +13,7 @@ export interface ChecksumChanges {
 }
 
 /** How a batch reads: what is pending (undefined where nothing is), or what is stored. */
-export interface ChecksumReading {
+interface ChecksumReading {
   get(database: DatabaseName, key: Buffer): unknown;
   find(database: DatabaseName, key: Buffer): Bytes | undefined;
   stored(database: DatabaseName, key: Buffer): Bytes;

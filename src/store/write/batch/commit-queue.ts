@@ -1,6 +1,6 @@
 import { runSliced, type Pace, type Sliced } from "../../../async/time-slicing.js";
 
-export interface CommitQueueNeeds {
+interface CommitQueueNeeds {
   /** Commits what was prepared, and does all that follows from that. */
   commit(): Promise<void>;
   /** Discards what was prepared and not committed. */
@@ -8,7 +8,7 @@ export interface CommitQueueNeeds {
 }
 
 /** Writes one after the other. Each is prepared in turns and then committed, with `writeAhead` while the next is being prepared. */
-export interface CommitQueue {
+interface CommitQueue {
   /** Resolves when it is committed. */
   write(work: Sliced<void>): Promise<void>;
   /** Resolves when it is prepared, in a hurry, and the write before is committed. If its own commit fails, the next call rejects. */
