@@ -1,4 +1,4 @@
-import { withFormer } from "../../src/operate/metrics/former-processes.js";
+import { withFormer } from "../../src/operate/metrics.js";
 import type { ProcessMetrics } from "../../types/node-context.js";
 
 const nameOf = (metric: object): unknown => ("name" in metric ? metric.name : undefined);

@@ -8,11 +8,9 @@ import { endsRound, roundOf } from "../chain/rounds.js";
 import type { ChainRules } from "../chain/rules.js";
 import { PorticoError } from "../errors.js";
 import { type BlockName, type Cursor, cursorError, type CursorText, type LogPlace, parseCursors } from "./cursor.js";
-import type { DerivedChange } from "./derive.js";
-import type { Group } from "./event.js";
-import type { Batch, Follow, LocateOptions, ReadOptions } from "./follow.js";
-import { cursorOf, heightOnChain, hostGroup, placeOf, sequenceFrom } from "./host/host-events.js";
-import { createRecentChanges } from "./recent-changes.js";
+import { createRecentChanges, type DerivedChange } from "./derive.js";
+import type { Batch, Follow, Group, LocateOptions, ReadOptions } from "./follow.js";
+import { cursorOf, heightOnChain, hostGroup, placeOf, sequenceFrom } from "./host-events.js";
 
 interface ChainReaderNeeds {
   changes: ChainChanges;
@@ -24,13 +22,17 @@ interface ChainReaderNeeds {
 /** Milliseconds of reading, where a reader does not say how many groups it wants. */
 const longestRead = 5;
 /**
- * Events after which such a reading ends, too. A reader that is held up by its client holds what it has read: thousands of readers may, and blocks
+ * Events after which such a reading ends, too. A reader that is held up by its client holds what it has read: thousands of readers may,
+ * and blocks
  * that are at hand are read in no time.
  */
 const mostEvents = 250;
 /** Blocks read at a time: at first, and at the most. */
 const blocksTogether = { first: 8, most: 100 };
-/** Events of the log read at a time: at first, and at the most. A hundred large ones take longer than one reading may: it would take the first, and leave the others to be read again. */
+/**
+ * Events of the log read at a time: at first, and at the most. A hundred large ones take longer than one reading may: it would take the
+ * first, and leave the others to be read again.
+ */
 const eventsTogether = { first: 8, most: 100 };
 
 /** One reader, while it reads: where it is, and what has been read ahead for it. */
@@ -40,7 +42,10 @@ interface Reading {
   readonly options: ReadOptions & { limit?: number };
   block: BlockName | undefined;
   sequence: number;
-  /** Whether the reader has been told of all events up to `sequence`, and wants those that follow: not from genesis, or another node's cursor. */
+  /**
+   * Whether the reader has been told of all events up to `sequence`, and wants those that follow: not from genesis, or another node's
+   * cursor.
+   */
   isPlaced: boolean;
   /** Events after `sequence`, ascending; undefined: not read yet. */
   events: LoggedEvent[] | undefined;
@@ -86,7 +91,11 @@ function* unknown(view: ChangesView): Asking<PorticoError> {
 /** Where events of the host were removed that a reader wants. */
 function* lost(view: ChangesView): Asking<PorticoError> {
   const { members = {} } = yield* unknown(view);
-  return new PorticoError("CURSOR_UNKNOWN", 'This node has removed events of the host that come after the cursor (followHostEvents): leave out what follows "~", and go on with those that it has.', { members });
+  return new PorticoError(
+    "CURSOR_UNKNOWN",
+    'This node has removed events of the host that come after the cursor (followHostEvents): leave out what follows "~", and go on with those that it has.',
+    { members },
+  );
 }
 
 function* isOnChain(view: ChangesView, block: BlockName | undefined): Asking<boolean> {
@@ -153,7 +162,10 @@ const createTakeChange = ({ milestones, recent, highest }: Chain) => {
     return endsRound(height, milestones) ? yield* ask(view.round(roundOf(height + 1, milestones).round)) : undefined;
   }
 
-  /** The changes of the next blocks of the chain, up to a height: one at least. More with each time: many a reader has no room for more than a few. */
+  /**
+   * The changes of the next blocks of the chain, up to a height: one at least. More with each time: many a reader has no room for more
+   * than a few.
+   */
   function* readAhead(reading: Reading, from: number, last: number): Asking<DerivedChange[]> {
     const { view, options } = reading;
     const id = yield* ask(view.idAt(from));
@@ -202,10 +214,24 @@ const createReadOn = (chain: Chain) => {
     const log = chain.logFor(options);
     const isPlaced = options.whole === true && log !== undefined && cursor.log?.node === log.node;
     const sequence = yield* sequenceOf(view, log, cursor);
-    const reading: Reading = { view, log, options, block: cursor.block, sequence, isPlaced, events: undefined, ahead: [], blocksNext: blocksTogether.first, eventsNext: eventsTogether.first, groups: [], size: 0 };
+    const reading: Reading = {
+      view,
+      log,
+      options,
+      block: cursor.block,
+      sequence,
+      isPlaced,
+      events: undefined,
+      ahead: [],
+      blocksNext: blocksTogether.first,
+      eventsNext: eventsTogether.first,
+      groups: [],
+      size: 0,
+    };
     const begun = performance.now();
     const { limit } = options;
-    const hasRoom = (): boolean => (limit === undefined ? reading.size < mostEvents && performance.now() - begun < longestRead : reading.groups.length < limit);
+    const hasRoom = (): boolean =>
+      limit === undefined ? reading.size < mostEvents && performance.now() - begun < longestRead : reading.groups.length < limit;
     while (hasRoom() || reading.groups.length === 0) {
       if (yield* takeHostEvent(reading, false)) continue;
       if (yield* takeChange(reading)) continue;
@@ -218,7 +244,10 @@ const createReadOn = (chain: Chain) => {
 
 /** Whether events were removed from the log that come after a cursor. */
 const hasLost = (log: HostLog | undefined, { log: place }: Cursor): boolean =>
-  log !== undefined && place?.node === log.node && place.sequence < log.last() && log.read(place.sequence, 1)[0]?.sequence !== place.sequence + 1;
+  log !== undefined &&
+  place?.node === log.node &&
+  place.sequence < log.last() &&
+  log.read(place.sequence, 1)[0]?.sequence !== place.sequence + 1;
 
 /** Finds cursors. */
 const createLocating = ({ highest, logFor }: Chain) => {
@@ -239,7 +268,8 @@ const createLocating = ({ highest, logFor }: Chain) => {
       return cursorOf(block, log && placeOf(log.node, yield* sequenceFrom(view, log, block)));
     }
     const { block } = text.cursor;
-    const isKnown = (yield* isOnChain(view, block)) || (block !== undefined && (yield* ask(view.orphan(block.id)))?.block.height === block.height);
+    const isKnown =
+      (yield* isOnChain(view, block)) || (block !== undefined && (yield* ask(view.orphan(block.id)))?.block.height === block.height);
     if (!isKnown) return undefined;
     if (options.whole === true && hasLost(log, text.cursor)) return "lost";
     return cursorOf(block, log && placeOf(log.node, yield* sequenceOf(view, log, text.cursor)));
@@ -254,7 +284,8 @@ const createLocating = ({ highest, logFor }: Chain) => {
       else if (found !== undefined) return found;
     }
     if (isLost) throw yield* lost(view);
-    if (texts.every(({ kind }) => kind === "height")) throw cursorError(`must not be above the height of the tip (${view.tip.height})`, options.field);
+    if (texts.every(({ kind }) => kind === "height"))
+      throw cursorError(`must not be above the height of the tip (${view.tip.height})`, options.field);
     throw yield* unknown(view);
   }
 

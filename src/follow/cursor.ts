@@ -25,7 +25,8 @@ export interface Cursor {
 }
 
 /** A cursor as a client writes it. */
-export type CursorText = { readonly kind: "cursor"; readonly cursor: Cursor } | { readonly kind: "tip" } | { readonly kind: "height"; readonly height: number };
+export type CursorText =
+  { readonly kind: "cursor"; readonly cursor: Cursor } | { readonly kind: "tip" } | { readonly kind: "height"; readonly height: number };
 
 /** What a client gave a cursor as: the error that refuses it says so. */
 export interface CursorField {
@@ -54,7 +55,11 @@ const parseBlock = (text: string, malformed: () => PorticoError): BlockName | un
 
 /** Parses one cursor. @throws PorticoError BAD_REQUEST */
 export const parseCursor = (text: string, field?: CursorField): CursorText => {
-  const malformed = (): PorticoError => cursorError(`must be tip, genesis, a height or a cursor (HEIGHT-BLOCKID, as events carry it); not ${JSON.stringify(text.slice(0, 200))}`, field);
+  const malformed = (): PorticoError =>
+    cursorError(
+      `must be tip, genesis, a height or a cursor (HEIGHT-BLOCKID, as events carry it); not ${JSON.stringify(text.slice(0, 200))}`,
+      field,
+    );
   if (text === "tip") return { kind: "tip" };
   if (heightForm.test(text)) return { kind: "height", height: Number(text) };
   const split = text.indexOf("~");

@@ -1,9 +1,11 @@
-import type { KeptBlock, OrphanBlock } from "../../types/chain-adapter.js";
+import type { ChangesView, KeptBlock, OrphanBlock } from "../../types/chain-adapter.js";
 import type { RoundDelegate, Transaction } from "../../types/chain.js";
 import type { ChainRules } from "../chain/rules.js";
-import { blockPayload, roundPayload, transactionPayload } from "./chain-payload.js";
+import { blockPayload, roundPayload, transactionPayload } from "./payload.js";
 import type { BlockName } from "./cursor.js";
-import type { Change, FollowEvent } from "./event.js";
+import type { Change, FollowEvent } from "./follow.js";
+import { LRUCache } from "lru-cache";
+import { ask, type Asking } from "../async/drive.js";
 
 /** Events that are derived from the chain, and not taken from the host as well. */
 export const derivedEvents: readonly string[] = [
@@ -59,7 +61,10 @@ export interface DerivedChange extends Change {
   readonly events: readonly FollowEvent[];
 }
 
-/** What an event is called, and its payload, before it has its place in the group; of a reversal, the place in its group of what it takes back. */
+/**
+ * What an event is called, and its payload, before it has its place in the group; of a reversal, the place in its group of what it takes
+ * back.
+ */
 type Derived = readonly [event: string, data: () => unknown, takesBack?: number | undefined];
 
 const once = <T>(make: () => T): (() => T) => {
@@ -102,7 +107,8 @@ const revertedEvents = function* (change: DerivedChange, rules: ChainRules): Gen
   const { block, transactions } = change.full;
   const places = [...appliedEvents(change, rules)].flatMap(([event], place) => (event === "transaction.applied" ? [place] : []));
   yield ["block.reverted", () => blockPayload(block), 0];
-  for (const transaction of transactions.toReversed()) yield ["transaction.reverted", () => transactionPayload(transaction, rules), places.pop()];
+  for (const transaction of transactions.toReversed())
+    yield ["transaction.reverted", () => transactionPayload(transaction, rules), places.pop()];
 };
 
 /** The events of a change, always the same and in the same order. */
@@ -145,9 +151,56 @@ class LazyChange implements DerivedChange {
 }
 
 /** A block that was applied. `round`: the delegates of the round that begins after it, if one does. */
-export const appliedChange = ({ block, transactions, appliedAt, times = 0, digest }: KeptBlock, round: readonly RoundDelegate[] | undefined, rules: ChainRules): DerivedChange =>
-  new LazyChange({ kind: "applied", full: { block, transactions }, at: appliedAt ?? rules.epoch.toMilliseconds(block.timestamp), times, round, digest }, rules);
+export const appliedChange = (
+  { block, transactions, appliedAt, times = 0, digest }: KeptBlock,
+  round: readonly RoundDelegate[] | undefined,
+  rules: ChainRules,
+): DerivedChange =>
+  new LazyChange(
+    { kind: "applied", full: { block, transactions }, at: appliedAt ?? rules.epoch.toMilliseconds(block.timestamp), times, round, digest },
+    rules,
+  );
 
 /** A block that was reverted. */
 export const revertedChange = ({ block, transactions, revertedAt, times = 0 }: OrphanBlock, rules: ChainRules): DerivedChange =>
   new LazyChange({ kind: "reverted", full: { block, transactions }, at: revertedAt, times }, rules);
+
+/** Changes that are kept: a reader at the tip is seldom further behind than this. */
+const keptChanges = 32;
+/** Transactions of all changes that are kept. */
+const keptTransactions = 5_000;
+
+/** The last changes, each made into events once for all readers. */
+interface RecentChanges {
+  /** A change as it is in a state; undefined where it is not kept. */
+  find(view: ChangesView, kind: Change["kind"], block: BlockName): Asking<DerivedChange | undefined>;
+  putApplied(kept: KeptBlock, round: readonly RoundDelegate[] | undefined): DerivedChange;
+  putReverted(orphan: OrphanBlock): DerivedChange;
+}
+
+function* timesOf(view: ChangesView, kind: Change["kind"], block: BlockName): Asking<number> {
+  if (view.timesOf !== undefined) return yield* ask(view.timesOf(kind, block));
+  const kept = kind === "applied" ? (yield* ask(view.blocks(block.height, 1)))[0] : yield* ask(view.orphan(block.id));
+  return kept?.times ?? 0;
+}
+
+export const createRecentChanges = (rules: ChainRules): RecentChanges => {
+  const changes = new LRUCache<string, DerivedChange>({
+    max: 2 * keptChanges,
+    maxSize: keptTransactions,
+    sizeCalculation: ({ full }) => 1 + full.transactions.length,
+  });
+  const put = (change: DerivedChange): DerivedChange => {
+    changes.set(`${change.kind} ${change.full.block.id}`, change);
+    return change;
+  };
+  return {
+    // Between two reads, a block may have been taken off the chain and put on it again: that is another change than before.
+    find: function* (view, kind, block) {
+      const known = changes.get(`${kind} ${block.id}`);
+      return known !== undefined && (yield* timesOf(view, kind, block)) === known.times ? known : undefined;
+    },
+    putApplied: (kept, round) => put(appliedChange(kept, round, rules)),
+    putReverted: (orphan) => put(revertedChange(orphan, rules)),
+  };
+};

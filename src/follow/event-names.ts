@@ -14,10 +14,13 @@ export const isNamePattern = (name: string): boolean => name === "*" || name.end
 const fits = (pattern: string, event: string | undefined): boolean => event?.startsWith(pattern.slice(0, -1)) === true;
 
 /**
- * Whether an event, by its canonical name, is one that a list of names and patterns means: `block.applied`, `transaction.*` (all that begin so),
+ * Whether an event, by its canonical name, is one that a list of names and patterns means: `block.applied`, `transaction.*` (all that
+ * begin so),
  * `*` (all). A pattern means those, too, whose second name begins so.
  */
-export const namesEvent = (names: readonly string[], event: string): boolean => names.some((name) => name === event || (isNamePattern(name) && (fits(name, event) || fits(name, secondNames.get(event)))));
+export const namesEvent = (names: readonly string[], event: string): boolean =>
+  names.some((name) => name === event || (isNamePattern(name) && (fits(name, event) || fits(name, secondNames.get(event)))));
 
 /** Whether a name is one of these, or a pattern that means any of them. */
-export const isNameAmong = (name: string, events: readonly string[]): boolean => events.includes(name) || (isNamePattern(name) && events.some((event) => namesEvent([name], event)));
+export const isNameAmong = (name: string, events: readonly string[]): boolean =>
+  events.includes(name) || (isNamePattern(name) && events.some((event) => namesEvent([name], event)));

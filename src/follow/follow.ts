@@ -1,6 +1,55 @@
+import type { FullBlock } from "../chain/blocks/block.js";
+import type { BlockName, Cursor, CursorField } from "./cursor.js";
 import type { MaybePromise } from "../../types/chain-adapter.js";
-import type { Cursor, CursorField } from "./cursor.js";
-import type { Group } from "./event.js";
+
+/** Something that happened: part of a change of the chain, or an event of the host. Shared by all readers; nobody changes it. */
+export interface FollowEvent {
+  /**
+   * The same whenever and wherever the event is read. Of the chain: made of the block's id, whether it was applied or reverted, the place
+   * in
+   * its group, and how often this node had applied the block before, unless that is 0. Of the host: the log's name and the place in it.
+   */
+  readonly id: string;
+  /** The canonical name. */
+  readonly event: string;
+  /** When it happened: milliseconds since 1970. */
+  readonly at: number;
+  /** Null for events of the host. */
+  readonly block: BlockName | null;
+  /** Of a reversal: the id of the event that it takes back, as the block was applied the last time. */
+  readonly takesBack?: string | undefined;
+  /** The payload as a JSON value: amounts are decimal strings. Made when first asked for. */
+  readonly data: unknown;
+  /** The payload as JSON text. Made when first asked for. */
+  readonly json: string;
+}
+
+/** The block of a group that changed the chain. */
+export interface Change {
+  readonly kind: "applied" | "reverted";
+  readonly full: FullBlock;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** How often this node had applied the block before. */
+  readonly times: number;
+  /** Digest of the state after the block, where it was applied and the node knows. */
+  readonly digest?: string | undefined;
+}
+
+/** The events of one change of the chain, or one event of the host. A reader takes a group as a whole. */
+export interface Group {
+  /** Undefined for an event of the host. */
+  readonly change: Change | undefined;
+  /**
+   * Where a reader is that has seen all before the group: the block's parent, where a block was applied; the block, where it was
+   * reverted.
+   */
+  readonly before: Cursor;
+  /** Where a reader is that has seen the group. */
+  readonly after: Cursor;
+  /** In order. Made when first asked for. */
+  readonly events: readonly FollowEvent[];
+}
 
 /** How many blocks behind the tip a reader stays; `final`: as many as make a block final (option `finality`). */
 export type Confirmations = number | "final";
@@ -10,7 +59,10 @@ export interface ReadOptions {
   confirmations?: Confirmations | undefined;
   /** Whether the reader wants the host's own events. If not, its cursors have no place in the log. Default: true. */
   hostEvents?: boolean | undefined;
-  /** Whether a reader is refused that has not seen all events of the host that were removed from the log. Default: it goes on with those kept. */
+  /**
+   * Whether a reader is refused that has not seen all events of the host that were removed from the log. Default: it goes on with those
+   * kept.
+   */
   whole?: boolean | undefined;
 }
 
@@ -30,7 +82,8 @@ export interface Batch {
 }
 
 /**
- * Following the chain: what happened after the last thing that a reader has seen. Webhooks, the event stream, the feed and replicas all hang
+ * Following the chain: what happened after the last thing that a reader has seen. Webhooks, the event stream, the feed and replicas all
+ * hang
  * on this, and differ only in how they hand the answer on.
  *
  * Readers pull. A reader keeps a cursor, asks `after` for what comes next, and once it is at its end waits until `watch` calls. What comes
@@ -48,7 +101,8 @@ export interface Follow {
   /** Where a reader is that has seen everything. @throws PorticoError NOT_READY */
   tip(options?: ReadOptions): MaybePromise<Cursor>;
   /**
-   * What comes after a cursor: whole groups, as many as `limit` (default: what a few milliseconds of reading give, some hundred events at the most, at least one group).
+   * What comes after a cursor: whole groups, as many as `limit` (default: what a few milliseconds of reading give, some hundred events at
+   * the most, at least one group).
    * @throws PorticoError CURSOR_UNKNOWN if the cursor's block is neither on the chain nor kept; NOT_READY while there is no chain to read
    */
   after(cursor: Cursor, options?: ReadOptions & { limit?: number }): MaybePromise<Batch>;

@@ -1,4 +1,7 @@
 import { messageOf } from "../errors.js";
+import type { Block, RoundDelegate, Transaction } from "../../types/chain.js";
+import type { ChainRules } from "../chain/rules.js";
+import { parseTransaction } from "../chain/blocks/block.js";
 
 interface BigNumberLike {
   _isBigNumber: true;
@@ -54,4 +57,85 @@ export const payloadJson = (payload: unknown): string => {
 };
 
 /** A member of a payload, which may be anything. */
-export const memberOf = (payload: unknown, name: string): unknown => (typeof payload === "object" && payload !== null ? (payload as Record<string, unknown>)[name] : undefined);
+export const memberOf = (payload: unknown, name: string): unknown =>
+  typeof payload === "object" && payload !== null ? (payload as Record<string, unknown>)[name] : undefined;
+
+/** Payloads of the chain's events, made from the chain: JSON values with amounts as decimal strings. */
+
+/** What a fork's asset holds may be anything. */
+const plainValue = (value: unknown): unknown => JSON.parse(payloadJson(value));
+
+/** A block's header, as hosts emit it. */
+export const blockPayload = (block: Block): Record<string, unknown> => ({
+  ...block,
+  totalAmount: String(block.totalAmount),
+  totalFee: String(block.totalFee),
+  reward: String(block.reward),
+});
+
+/**
+ * Whom a transaction concerns: its sender, its recipient, and those of its payments, each once. Undefined where a fork's `recipients`
+ * throws:
+ * the transaction's event does without, or all later events would wait for it without end.
+ */
+const addressesOf = (transaction: Transaction, rules: Pick<ChainRules, "recipientsOf">): string[] | undefined => {
+  try {
+    return [...new Set([transaction.senderId, ...rules.recipientsOf(transaction)])];
+  } catch {
+    return undefined;
+  }
+};
+
+/** Members that are another in the wire form, or not there. */
+const converted: ReadonlySet<string> = new Set(["senderId", "nonce", "amount", "fee", "asset"]);
+
+/** A transaction as hosts emit it: the wire form and its place in the chain; and beyond that, `addresses`. */
+export const transactionPayload = (transaction: Transaction, rules: Pick<ChainRules, "recipientsOf">): Record<string, unknown> => {
+  const { nonce, amount, fee, asset } = transaction;
+  // Member by member: to objects into which others were spread first, V8 adds members slowly.
+  const payload: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(transaction)) if (!converted.has(name)) payload[name] = value;
+  if (nonce !== undefined) payload.nonce = String(nonce);
+  payload.amount = String(amount);
+  payload.fee = String(fee);
+  if (asset !== undefined) payload.asset = plainValue(asset);
+  const addresses = addressesOf(transaction, rules);
+  if (addresses !== undefined) payload.addresses = addresses;
+  return payload;
+};
+
+/** The delegates of a round, as `/rounds/{id}/delegates` shows them. */
+export const roundPayload = (delegates: readonly RoundDelegate[]): Record<string, unknown>[] =>
+  delegates.map(({ publicKey, username, voteBalance }) => ({ publicKey, username, votes: String(voteBalance) }));
+
+type AddressRules = Pick<ChainRules, "addressOf" | "recipientsOf">;
+
+/** What a transaction that waits does not have yet. Nobody's address depends on it. */
+const noPlace = { timestamp: 0, blockId: "", blockHeight: 0, sequence: 0 };
+
+/** Adds `addresses` to a transaction, or to each of a list. Anything else, or what has them, stays as it is. */
+const addAddresses = (value: unknown, rules: AddressRules): void => {
+  if (Array.isArray(value)) return value.forEach((item) => addAddresses(item, rules));
+  if (typeof value !== "object" || value === null || "addresses" in value) return;
+  try {
+    const transaction = { ...noPlace, ...parseTransaction(value, "the payload", rules.addressOf) };
+    Object.assign(value, { addresses: addressesOf(transaction, rules) });
+  } catch {
+    // It is no transaction, or lacks what its addresses are made from.
+  }
+};
+
+/** The transaction in a payload, or a list of them, as the chain's own events have it; undefined where there is none. */
+const transactionIn = (event: string, payload: unknown): unknown => {
+  if (event.startsWith("wallet.")) return memberOf(payload, "transaction");
+  return event.startsWith("transaction.") || event.startsWith("delegate.") ? payload : undefined;
+};
+
+/** An event of the host as JSON text, with transactions as the chain's own events have them. What the host emitted is not changed. */
+export const hostPayload = (event: string, payload: unknown, rules: AddressRules): string => {
+  const json = payloadJson(payload);
+  if (transactionIn(event, payload) === undefined) return json;
+  const copy: unknown = JSON.parse(json);
+  addAddresses(transactionIn(event, copy), rules);
+  return JSON.stringify(copy);
+};

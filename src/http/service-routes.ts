@@ -89,6 +89,6 @@ export const openApiRoute = <State extends Scope>(documentOf: (prefix: AmountPre
     answer: ({ prefix, versioned }) => {
       const document = documentOf(prefix);
       if (!versioned) return document;
-      return { ...document, servers: document.servers.map(({ url, ...server }) => ({ ...server, url: `../${url}` })) };
+      return { ...document, servers: document.servers.map(({ url, ...server }) => ({ ...server, url: url === "." ? ".." : `../${url}` })) };
     },
   });

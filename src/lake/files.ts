@@ -84,7 +84,8 @@ export const gzipInto = async (path: string, source: AsyncIterable<string | Uint
   }
 };
 
-export const putGzip = (path: string, source: AsyncIterable<string | Uint8Array>, signal: AbortSignal): Promise<Written> => whole(path, (draft) => gzipInto(draft, source, signal));
+export const putGzip = (path: string, source: AsyncIterable<string | Uint8Array>, signal: AbortSignal): Promise<Written> =>
+  whole(path, (draft) => gzipInto(draft, source, signal));
 
 /** What pack-process.ts is to do. */
 export interface PackTask {
@@ -94,4 +95,7 @@ export interface PackTask {
 
 /** Writes a large file, compressed. A process of its own does it: it would hold a core of the node's for minutes. */
 export const packFile = (path: string, from: string, signal: AbortSignal): Promise<Written> =>
-  whole(path, async (to) => (await inBackgroundProcess("pack-process", import.meta.url, { from, to } satisfies PackTask, signal)) as Written);
+  whole(
+    path,
+    async (to) => (await inBackgroundProcess("pack-process", import.meta.url, { from, to } satisfies PackTask, signal)) as Written,
+  );

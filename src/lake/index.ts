@@ -1,5 +1,4 @@
-export { openKnownLake } from "./known-lake.js";
-export { type LakeDemands, type LakeFiles, openLakeFiles, unpackSnapshot } from "./lake-files.js";
+export { type LakeFiles, openLake, unpackSnapshot } from "./lake-files.js";
 export { createLakeReader, type LakeReader } from "./lake-reader.js";
-export { type LakeOptions, type LakeWriter, createLakeWriter } from "./lake-writer.js";
+export { type LakeWriter, createLakeWriter } from "./lake-writer.js";
 export { lakeRoutes } from "./lake-routes.js";

@@ -9,8 +9,18 @@ import { createGunzip } from "node:zlib";
 import { messageOf, PorticoError } from "../errors.js";
 import { makeFolder } from "../files/make-folder.js";
 import { withoutTrailing } from "../text/trim-end.js";
-import { readIfThere } from "./files.js";
-import { type Manifest, manifestFile, olderManifest, parseOlderManifest, parseManifest, sha256Of, type SnapshotFile } from "./manifest.js";
+import { putFile, readIfThere } from "./files.js";
+import {
+  damaged,
+  type Manifest,
+  manifestFile,
+  olderManifest,
+  parseOlderManifest,
+  parseManifest,
+  sha256Of,
+  type SnapshotFile,
+} from "./manifest.js";
+import type { Logger } from "../../types/node-context.js";
 import { urlOf } from "../net/urls.js";
 
 /** A lake's files, in a folder or behind a URL, each checked against the manifest before it is read. */
@@ -20,31 +30,36 @@ export interface LakeFiles {
   readonly manifest: Manifest;
   /** Of the bytes of the manifest, in hexadecimal digits. */
   readonly sha256: string;
-  /** Name of a file on this machine that holds what the manifest says. It lasts until the next call, or `close`. @throws PorticoError LAKE_DAMAGED */
+  /**
+   * Name of a file on this machine that holds what the manifest says. It lasts until the next call, or `close`. @throws PorticoError
+   * LAKE_DAMAGED
+   */
   fetch(file: { file: string; bytes: number; sha256: string }): Promise<string>;
+  /** Notes its key and its manifest in the data folder: the next time, another key is refused, and earlier manifests are not read again. */
+  remember(): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface LakeDemands {
   nethash: string;
-  /** The key that must have signed it, in base64. */
+  /** The key that must have signed it, in base64. Default: that of the first lake seen from this data folder. */
   key?: string | undefined;
-  /** The file that says so, where nobody else does. */
-  keyFile?: string | undefined;
   /** Aborting gives up reading from a URL. */
   signal?: AbortSignal | undefined;
-  /** SHA-256 of a manifest that was checked before, with all before it: these are not read again. */
-  checked?: string | undefined;
-  /** Is told how many earlier manifests have been checked, after each. */
-  onChecked?: ((count: number) => void) | undefined;
-  /** Folder, removed before and after, for files from a URL: they may be as large as the store. Default: one of the system's for temporary files. */
-  downloads?: string | undefined;
+  /** Holds the key, the last manifest that was checked, and downloads. Without one, nothing is remembered. */
+  dataDir?: string | undefined;
+  logger?: Pick<Logger, "info">;
 }
+
+/** In a data folder: the key and the last manifest of the lake that was opened last, and downloads, which are removed before and after. */
+const names = { key: "lake-key", checked: "lake-checked", downloads: "lake-download" };
+
+/** Milliseconds between two lines of the log about progress. */
+const logInterval = 10_000;
 
 const isUrl = (path: string): boolean => /^https?:\/\//.test(path);
 
 const foreign = (message: string): PorticoError => new PorticoError("LAKE_FOREIGN", message);
-const damaged = (message: string): PorticoError => new PorticoError("LAKE_DAMAGED", message);
 
 /** Where files come from. Undefined: there is none of this name. */
 interface Source {
@@ -77,7 +92,10 @@ const atMost = (bytes: number, where: string) =>
     }
   };
 
-/** The folder into which files are downloaded, one after the other. What is behind a URL is read twice, as any file is: to be checked, and then. */
+/**
+ * The folder into which files are downloaded, one after the other. What is behind a URL is read twice, as any file is: to be checked, and
+ * then.
+ */
 const createDownloads = (given: string | undefined) => {
   let folder: string | undefined = given;
   const close = async (): Promise<void> => {
@@ -96,13 +114,16 @@ const createDownloads = (given: string | undefined) => {
   };
 };
 
-const webSource = (url: string, { signal, downloads: given }: LakeDemands): Source => {
-  const downloads = createDownloads(given);
+const webSource = (url: string, { signal, dataDir }: LakeDemands): Source => {
+  const downloads = createDownloads(dataDir && join(dataDir, names.downloads));
 
   const ask = async (name: string, limit?: AbortSignal): Promise<Response | undefined> => {
     const signals = [signal, limit].filter((one) => one !== undefined);
     const response = await fetch(`${url}/${name}`, { signal: AbortSignal.any(signals) }).catch((error: unknown) => {
-      throw new Error(`${url}/${name} cannot be read: ${messageOf(error instanceof Error && error.cause !== undefined ? error.cause : error)}`, { cause: error });
+      throw new Error(
+        `${url}/${name} cannot be read: ${messageOf(error instanceof Error && error.cause !== undefined ? error.cause : error)}`,
+        { cause: error },
+      );
     });
     if (response.ok) return response;
     await response.body?.cancel();
@@ -126,19 +147,36 @@ const webSource = (url: string, { signal, downloads: given }: LakeDemands): Sour
   };
 };
 
-const requireWanted = (path: string, manifest: Manifest, { nethash, key, keyFile }: LakeDemands): void => {
-  if (manifest.network.nethash !== nethash) throw foreign(`${path} is a lake of the network ${manifest.network.nethash}, not of ${nethash}`);
+/** `keyFile`: the file that says which key it must be, where nobody else does. */
+const requireKey = (
+  path: string,
+  manifest: Manifest,
+  { nethash, key, keyFile }: { nethash: string; key: string | undefined; keyFile: string | undefined },
+): void => {
+  if (manifest.network.nethash !== nethash)
+    throw foreign(`${path} is a lake of the network ${manifest.network.nethash}, not of ${nethash}`);
   if (key === undefined || manifest.key === key) return;
-  const remedy = keyFile === undefined ? "" : `, which is remembered in ${keyFile}; if the lake is the right one, \`lakeKey\`, or --lake-key ${manifest.key} of the example host, accepts it`;
+  const remedy =
+    keyFile === undefined
+      ? ""
+      : `, which is remembered in ${keyFile}; if the lake is the right one, \`lakeKey\`, or --lake-key ${manifest.key} of the example host, accepts it`;
   throw foreign(`${path} is signed with the key ${manifest.key}, not with ${key}${remedy}`);
 };
 
 /** What follows the sentence that there is no lake: a node has its own below its interface. */
-const lakeOfNode = (path: string): string => (isUrl(path) && !path.endsWith("/lake") ? `; a node has its lake at ${new URL(path).origin}/api/lake` : "");
+const lakeOfNode = (path: string): string =>
+  isUrl(path) && !path.endsWith("/lake") ? `; a node has its lake at ${new URL(path).origin}/api/lake` : "";
 
-/** Each manifest before must be there, whole, of the same key, and have no file of blocks that the next one lacks. What vouches for it is its hash in the next one. */
-const checkChain = async (path: string, newest: { manifest: Manifest; sha256: string }, { read }: Source, { checked, onChecked }: LakeDemands): Promise<void> => {
-  let { manifest: next, sha256 } = newest;
+/**
+ * Each manifest before must be there, whole, of the same key, and have no file of blocks that the next one lacks. Its hash in the next one
+ * vouches for it. Those up to `checked` were checked before.
+ */
+const checkChain = async (
+  { path, manifest, sha256: newest }: Pick<LakeFiles, "path" | "manifest" | "sha256">,
+  { read }: Source,
+  { checked, logger }: { checked: string | undefined; logger: LakeDemands["logger"] },
+): Promise<void> => {
+  let [next, sha256, loggedAt] = [manifest, newest, performance.now()];
   for (let count = 1; next.previous !== null && sha256 !== checked; count++) {
     const name = olderManifest(next.previous);
     const bytes = await read(name);
@@ -146,11 +184,14 @@ const checkChain = async (path: string, newest: { manifest: Manifest; sha256: st
     sha256 = sha256Of(bytes);
     if (sha256 !== next.previous) throw damaged(`${path}/${name} is not what its name says: its SHA-256 is ${sha256}`);
     const older = parseOlderManifest(bytes, `${path}/${name}`);
-    if (older.key !== next.key || older.network.nethash !== next.network.nethash) throw foreign(`${path}/${name} is signed with another key than the manifest after it`);
+    if (older.key !== next.key || older.network.nethash !== next.network.nethash)
+      throw foreign(`${path}/${name} is signed with another key than the manifest after it`);
     const changed = older.blocks.find((file, i) => next.blocks[i]?.sha256 !== file.sha256);
     if (changed !== undefined) throw damaged(`${path}/${name} has another ${changed.file} than the manifest after it`);
     next = older;
-    onChecked?.(count);
+    if (performance.now() - loggedAt < logInterval) continue;
+    loggedAt = performance.now();
+    logger?.info(`${count} earlier manifests of ${path} are checked`);
   }
 };
 
@@ -164,17 +205,32 @@ const measure = async (source: AsyncIterable<Buffer>): Promise<{ bytes: number; 
   return { bytes, sha256: sum.digest("hex") };
 };
 
-/** Opens a lake and checks its manifests. @throws PorticoError LAKE_DAMAGED, LAKE_FOREIGN; Error where it cannot be reached */
-export const openLakeFiles = async (where: string, demands: LakeDemands): Promise<LakeFiles> => {
+/**
+ * Opens a lake and checks its manifests. Where no key is demanded, it must have signed with that of the first lake seen from the data
+ * folder;
+ * earlier manifests, of which a long chain has thousands, are checked once. @throws PorticoError LAKE_DAMAGED, LAKE_FOREIGN; Error where it
+ * cannot be reached
+ */
+export const openLake = async (where: string, demands: LakeDemands): Promise<LakeFiles> => {
+  const { nethash, key, dataDir, logger } = demands;
+  /** Only a file that is not there says nothing: one that cannot be read must not let another key in. */
+  const noted = async (name: string): Promise<string | undefined> =>
+    dataDir === undefined ? undefined : (await readIfThere(join(dataDir, name)))?.toString("utf8").trim();
+  const note = async (name: string, text: string): Promise<void> =>
+    dataDir === undefined ? undefined : putFile(join(dataDir, name), Buffer.from(`${text}\n`));
+
   const path = withoutTrailing(where, "/");
-  if (isUrl(path) && urlOf(path) === undefined) throw new PorticoError("OPTION_INVALID", "the lake's URL is none, or has control characters or spaces at its ends");
+  if (isUrl(path) && urlOf(path) === undefined)
+    throw new PorticoError("OPTION_INVALID", "the lake's URL is none, or has control characters or spaces at its ends");
+  const [firstKey, checked] = [await noted(names.key), await noted(names.checked)];
   const source = isUrl(path) ? webSource(path, demands) : folderSource(path);
   const bytes = await source.read(manifestFile);
   if (bytes === undefined) throw foreign(`${path} is not a lake: it has no ${manifestFile}${lakeOfNode(path)}`);
   const manifest = parseManifest(bytes, `${path}/${manifestFile}`);
-  requireWanted(path, manifest, demands);
+  const keyFile = key === undefined && dataDir !== undefined ? join(dataDir, names.key) : undefined;
+  requireKey(path, manifest, { nethash, key: key ?? firstKey, keyFile });
   const sha256 = sha256Of(bytes);
-  await checkChain(path, { manifest, sha256 }, source, demands);
+  await checkChain({ path, manifest, sha256 }, source, { checked, logger });
 
   return {
     path,
@@ -185,8 +241,13 @@ export const openLakeFiles = async (where: string, demands: LakeDemands): Promis
       if (local === undefined) throw damaged(`${path}/${file} is missing`);
       const found = await measure(createReadStream(local));
       if (found.bytes !== length) throw damaged(`${path}/${file} has ${found.bytes} bytes, not ${length} as its manifest says`);
-      if (found.sha256 !== wanted) throw damaged(`${path}/${file} is damaged: its SHA-256 is ${found.sha256}, not ${wanted} as its manifest says`);
+      if (found.sha256 !== wanted)
+        throw damaged(`${path}/${file} is damaged: its SHA-256 is ${found.sha256}, not ${wanted} as its manifest says`);
       return local;
+    },
+    remember: async () => {
+      if (manifest.key !== firstKey) await note(names.key, manifest.key);
+      if (sha256 !== checked) await note(names.checked, sha256);
     },
     close: source.close,
   };
@@ -198,5 +259,9 @@ const unpackedTogether = 256 * 2 ** 10;
 /** Writes the copy of the store that a snapshot holds. @throws PorticoError LAKE_DAMAGED */
 export const unpackSnapshot = async (files: LakeFiles, snapshot: SnapshotFile, target: string): Promise<void> => {
   const chunks = { highWaterMark: unpackedTogether };
-  await pipeline(createReadStream(await files.fetch(snapshot), chunks), createGunzip({ chunkSize: unpackedTogether }), createWriteStream(target, { mode: 0o600, ...chunks }));
+  await pipeline(
+    createReadStream(await files.fetch(snapshot), chunks),
+    createGunzip({ chunkSize: unpackedTogether }),
+    createWriteStream(target, { mode: 0o600, ...chunks }),
+  );
 };

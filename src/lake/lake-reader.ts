@@ -3,9 +3,9 @@ import { pipeline } from "node:stream";
 import { createGunzip } from "node:zlib";
 import type { BlockData, BlockSource } from "../../types/events.js";
 import { LineTooLong, linesIn } from "../async/lines.js";
-import { messageOf, PorticoError } from "../errors.js";
+import { messageOf } from "../errors.js";
 import type { LakeFiles } from "./lake-files.js";
-import type { BlockFile } from "./manifest.js";
+import { type BlockFile, damaged } from "./manifest.js";
 
 /** The blocks of a lake, in order, as a block source. */
 export interface LakeReader extends BlockSource {
@@ -18,8 +18,6 @@ export interface LakeReader extends BlockSource {
   close(): Promise<void>;
 }
 
-const damaged = (message: string): PorticoError => new PorticoError("LAKE_DAMAGED", message);
-
 async function* linesOf(local: string): AsyncGenerator<string> {
   const unpacked = createGunzip();
   // Its errors reach whoever reads.
@@ -30,7 +28,8 @@ async function* linesOf(local: string): AsyncGenerator<string> {
 
 /** What the content of a file is at fault for; what the disk is, stays as it is. */
 const isOfContent = (error: unknown): error is Error =>
-  error instanceof LineTooLong || (error instanceof Error && "code" in error && typeof error.code === "string" && error.code.startsWith("Z_"));
+  error instanceof LineTooLong ||
+  (error instanceof Error && "code" in error && typeof error.code === "string" && error.code.startsWith("Z_"));
 
 const lineOf = ({ file, from }: BlockFile, path: string, height: number): string => `${path}/${file}, line ${height - from + 1}`;
 
@@ -46,7 +45,12 @@ const parsed = (line: string, where: string): BlockData => {
 };
 
 /** The blocks of one file, each checked against the one before it. The file itself has been checked already. */
-async function* blocksOf(local: string, entry: BlockFile, path: string, previous: string | undefined): AsyncGenerator<BlockData, undefined> {
+async function* blocksOf(
+  local: string,
+  entry: BlockFile,
+  path: string,
+  previous: string | undefined,
+): AsyncGenerator<BlockData, undefined> {
   const { to, file, last } = entry;
   let [height, before] = [entry.from, previous];
   let newest: BlockData | undefined;
@@ -56,14 +60,16 @@ async function* blocksOf(local: string, entry: BlockFile, path: string, previous
       if (height > to) throw damaged(`${where}: the file goes on after block ${to}, its last one`);
       const block = parsed(line, where);
       if (block.height !== height) throw damaged(`${where}: the block's height is ${String(block.height)}, not ${height}`);
-      if (before !== undefined && block.previousBlock !== before) throw damaged(`${where}: block ${height} does not follow block ${before}`);
+      if (before !== undefined && block.previousBlock !== before)
+        throw damaged(`${where}: block ${height} does not follow block ${before}`);
       [height, before, newest] = [height + 1, block.id, block];
       if (height <= to) yield block;
     }
   } catch (error) {
     throw isOfContent(error) ? damaged(`${lineOf(entry, path, height)}: ${error.message}`) : error;
   }
-  if (height <= to) throw damaged(`${path}/${file} ends with block ${height - 1} (${String(before)}), not with ${to} (${last}) as its manifest says`);
+  if (height <= to)
+    throw damaged(`${path}/${file} ends with block ${height - 1} (${String(before)}), not with ${to} (${last}) as its manifest says`);
   if (before !== last) throw damaged(`${path}/${file} ends with block ${to} (${String(before)}), not ${last} as its manifest says`);
   // Only now: whoever has the last one goes on with the next file, and never meets what is wrong at the end of this one.
   if (newest !== undefined) yield newest;

@@ -5,14 +5,14 @@ import { type Route, routesOf, type Scope } from "../http/route.js";
 import { readIfThere } from "./files.js";
 import { createManifestParser, manifestFile, olderManifest, sha256Of } from "./manifest.js";
 
-const Json = { "application/json": Type.Object({}, { additionalProperties: true, description: "The manifest; see the README of the lake." }) };
+const Json = {
+  "application/json": Type.Object({}, { additionalProperties: true, description: "The manifest; see the README of the lake." }),
+};
 const Gzip = { "application/gzip": Type.String({ format: "binary" }) };
 
-/** The lake's files. `dir` is undefined where the node has none. */
-export const lakeRoutes = <State extends Scope>(dir: string | undefined): Route<State>[] => {
-  const { body } = routesOf<State>();
+/** @throws PorticoError NOT_FOUND */
+const createServedFolder = (dir: string | undefined) => {
   const parse = createManifestParser();
-  const lake = { method: "GET", versions: [2], resource: "lake", stateless: true, cache: "never", errors: [404] } as const;
   const folder = (): string => {
     if (dir === undefined) throw new PorticoError("NOT_FOUND", "This node has no lake.");
     return dir;
@@ -32,6 +32,14 @@ export const lakeRoutes = <State extends Scope>(dir: string | undefined): Route<
     return join(folder(), found.file);
   };
 
+  return { folder, readManifest, listed };
+};
+
+/** The lake's files. `dir` is undefined where the node has none. */
+export const lakeRoutes = <State extends Scope>(dir: string | undefined): Route<State>[] => {
+  const { body } = routesOf<State>();
+  const { folder, readManifest, listed } = createServedFolder(dir);
+  const lake = { method: "GET", versions: [2], resource: "lake", stateless: true, cache: "never", errors: [404] } as const;
   const file = (kind: "blocks" | "snapshots", what: string): Route<State> =>
     body({
       ...lake,
@@ -52,7 +60,12 @@ export const lakeRoutes = <State extends Scope>(dir: string | undefined): Route<
       content: Json,
       answer: async () => {
         const bytes = await readManifest();
-        return { file: bytes, contentType: "application/json; charset=utf-8", etag: sha256Of(bytes), headers: ["Cache-Control", "no-cache"] };
+        return {
+          file: bytes,
+          contentType: "application/json; charset=utf-8",
+          etag: sha256Of(bytes),
+          headers: ["Cache-Control", "no-cache"],
+        };
       },
     }),
     body({

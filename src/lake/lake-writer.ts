@@ -9,7 +9,18 @@ import type { FullBlock } from "../chain/blocks/block.js";
 import { blockLine } from "../chain/blocks/block-data.js";
 import { messageOf, PorticoError } from "../errors.js";
 import { draftMark, packFile, putFile, putGzip, readIfThere } from "./files.js";
-import { blockFileName, type BlockFile, createManifestParser, type Manifest, manifestBytes, manifestFile, olderManifest, sha256Of, signManifest, snapshotFileName } from "./manifest.js";
+import {
+  blockFileName,
+  type BlockFile,
+  createManifestParser,
+  type Manifest,
+  manifestBytes,
+  manifestFile,
+  olderManifest,
+  sha256Of,
+  signManifest,
+  snapshotFileName,
+} from "./manifest.js";
 
 export interface LakeOptions {
   dir: string;
@@ -69,9 +80,15 @@ const fullBlockAt = async (snapshot: ChainSnapshot, height: number): Promise<Ful
   if (block === undefined) throw new Error(`the chain has no block ${height}`);
   const transactions: Transaction[] = [];
   while (transactions.length < block.numberOfTransactions) {
-    const query = { filter: { blockId: block.id }, order: { field: "timestamp", direction: "asc" }, offset: transactions.length, limit: pageSize } as const;
+    const query = {
+      filter: { blockId: block.id },
+      order: { field: "timestamp", direction: "asc" },
+      offset: transactions.length,
+      limit: pageSize,
+    } as const;
     const { rows } = await snapshot.transactions(query);
-    if (rows.length === 0) throw new Error(`the chain has ${transactions.length} of ${block.numberOfTransactions} transactions of block ${height}`);
+    if (rows.length === 0)
+      throw new Error(`the chain has ${transactions.length} of ${block.numberOfTransactions} transactions of block ${height}`);
     transactions.push(...rows);
   }
   return { block, transactions };
@@ -85,11 +102,18 @@ const refuse = (message: string): never => {
 const requireOwn = (dir: string, manifest: Manifest, { nethash, key }: LakeWriterNeeds, blocksPerFile: number): void => {
   const [first] = manifest.blocks;
   if (manifest.network.nethash !== nethash) refuse(`${dir} is a lake of the network ${manifest.network.nethash}, not of ${nethash}`);
-  if (manifest.key !== key.publicKey.toString("base64")) refuse(`${dir} is the lake of another node, whose key is ${manifest.key}: each node writes a folder of its own`);
-  if (first !== undefined && first.to !== blocksPerFile) refuse(`${dir} has ${first.to} blocks in a file, not ${blocksPerFile}: a folder keeps its \`blocksPerFile\` (--lake-blocks ${first.to} of the example host)`);
+  if (manifest.key !== key.publicKey.toString("base64"))
+    refuse(`${dir} is the lake of another node, whose key is ${manifest.key}: each node writes a folder of its own`);
+  if (first !== undefined && first.to !== blocksPerFile)
+    refuse(
+      `${dir} has ${first.to} blocks in a file, not ${blocksPerFile}: a folder keeps its \`blocksPerFile\` (--lake-blocks ${first.to} of the example host)`,
+    );
 };
 
-const inSnapshot = async <T>(openSnapshot: LakeWriterNeeds["openSnapshot"], work: (snapshot: ChainSnapshot) => Promise<T>): Promise<T | undefined> => {
+const inSnapshot = async <T>(
+  openSnapshot: LakeWriterNeeds["openSnapshot"],
+  work: (snapshot: ChainSnapshot) => Promise<T>,
+): Promise<T | undefined> => {
   const snapshot = await openSnapshot();
   try {
     return snapshot && (await work(snapshot));
@@ -99,15 +123,23 @@ const inSnapshot = async <T>(openSnapshot: LakeWriterNeeds["openSnapshot"], work
 };
 
 /** Lines of the blocks in order, each of which follows the one before it; `last` is told of their ids. */
-const linesOf = async function* ({ openSnapshot, dir }: Pick<LakeWriterNeeds, "openSnapshot"> & { dir: string }, from: number, to: number, follows: string | undefined, last: (id: string) => void): AsyncGenerator<string> {
+const linesOf = async function* (
+  { openSnapshot, dir }: Pick<LakeWriterNeeds, "openSnapshot"> & { dir: string },
+  from: number,
+  to: number,
+  follows: string | undefined,
+  last: (id: string) => void,
+): AsyncGenerator<string> {
   let previous = follows;
-  for (let height = from; height <= to; ) {
+  for (let height = from; height <= to;) {
     const lines = await inSnapshot(openSnapshot, async (snapshot) => {
       const read: string[] = [];
       for (let i = 0; i < blocksPerSnapshot && height <= to; i++, height++) {
         const full = await fullBlockAt(snapshot, height);
         if (height > 1 && previous !== undefined && full.block.previousBlock !== previous) {
-          refuse(`block ${height} does not follow block ${previous} of the lake in ${dir}: the node's chain has left it. Move the folder away, and the lake is written anew`);
+          refuse(
+            `block ${height} does not follow block ${previous} of the lake in ${dir}: the node's chain has left it. Move the folder away, and the lake is written anew`,
+          );
         }
         previous = full.block.id;
         read.push(`${blockLine(full)}\n`);
@@ -157,17 +189,23 @@ const createLakeFolder = ({ dir, blocksPerFile }: LakeOptions, needs: LakeWriter
     removeLeftovers: async (): Promise<void> => {
       // Another node's drafts are not ours to remove: its folder is refused here.
       const { manifest } = await readOwn();
-      const isUnlisted = (file: string): boolean => manifest !== undefined && file.endsWith(".mdb.gz") && !manifest.snapshots.some((snapshot) => snapshot.file === file);
+      const isUnlisted = (file: string): boolean =>
+        manifest !== undefined && file.endsWith(".mdb.gz") && !manifest.snapshots.some((snapshot) => snapshot.file === file);
       for (const folder of ["", "blocks", "snapshots", "manifests"]) {
         const names = await readdir(join(dir, folder)).catch(() => []);
-        for (const name of names.filter((one) => one.startsWith(draftMark) || isUnlisted(`${folder}/${one}`))) await rm(join(dir, folder, name), { force: true });
+        for (const name of names.filter((one) => one.startsWith(draftMark) || isUnlisted(`${folder}/${one}`)))
+          await rm(join(dir, folder, name), { force: true });
       }
     },
   };
 };
 
 /** What is to be written next. */
-const createLakeWork = ({ dir, blocksPerFile, snapshotEvery, keepSnapshots }: LakeOptions, { readOwn, publish, writeBlocks }: ReturnType<typeof createLakeFolder>, { nethash, openSnapshot, finalHeight, logger, copyAt }: LakeWriterNeeds) => {
+const createLakeWork = (
+  { dir, blocksPerFile, snapshotEvery, keepSnapshots }: LakeOptions,
+  { readOwn, publish, writeBlocks }: ReturnType<typeof createLakeFolder>,
+  { nethash, openSnapshot, finalHeight, logger, copyAt }: LakeWriterNeeds,
+) => {
   /** The height that the store could not be taken back to, or of whose snapshot something was wrong. */
   let skipped = 0;
   let height: number | undefined;
@@ -255,7 +293,7 @@ export const createLakeWriter = (options: LakeOptions, needs: LakeWriterNeeds): 
   };
 
   const run = async (signal: AbortSignal): Promise<void> => {
-    for (let failures = 0; !signal.aborted; ) {
+    for (let failures = 0; !signal.aborted;) {
       // Before the look, which may miss what comes while it is under way.
       moved = new AbortController();
       failures = (await look(signal)) ? 0 : failures + 1;

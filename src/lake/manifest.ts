@@ -79,7 +79,7 @@ const isSigned = ({ signature, ...unsigned }: Manifest): boolean => {
   return verify(null, signedBytes(unsigned), key, Buffer.from(signature, "base64"));
 };
 
-const damaged = (where: string, what: string): PorticoError => new PorticoError("LAKE_DAMAGED", `${where}: ${what}`);
+export const damaged = (message: string): PorticoError => new PorticoError("LAKE_DAMAGED", message);
 
 /** The files hold the blocks from 1 on without gaps, each as many. */
 const fileFault = ({ blocks }: Manifest): string | undefined => {
@@ -99,21 +99,21 @@ export const parseOlderManifest = (bytes: Uint8Array, where: string): Manifest =
   try {
     value = JSON.parse(Buffer.from(bytes).toString("utf8"));
   } catch (error) {
-    throw damaged(where, `it is not JSON (${messageOf(error)})`);
+    throw damaged(`${where}: it is not JSON (${messageOf(error)})`);
   }
   if (!form.Check(value)) {
     const first = form.Errors(value).First();
-    throw damaged(where, `it is not the manifest of a lake: ${first?.path ?? ""} ${first?.message ?? ""}`);
+    throw damaged(`${where}: it is not the manifest of a lake: ${first?.path ?? ""} ${first?.message ?? ""}`);
   }
   const fault = fileFault(value);
-  if (fault !== undefined) throw damaged(where, fault);
+  if (fault !== undefined) throw damaged(`${where}: ${fault}`);
   return value;
 };
 
 /** Parses a manifest and checks its form and its signature. @throws PorticoError LAKE_DAMAGED */
 export const parseManifest = (bytes: Uint8Array, where: string): Manifest => {
   const manifest = parseOlderManifest(bytes, where);
-  if (!isSigned(manifest)) throw damaged(where, "its signature is not that of its key");
+  if (!isSigned(manifest)) throw damaged(`${where}: its signature is not that of its key`);
   return manifest;
 };
 

@@ -3,10 +3,9 @@ import { loopShare } from "../async/loop-share.js";
 import type { After, FullClock } from "../async/clock.js";
 import { blockLine } from "../chain/blocks/block-data.js";
 import { type Cursor, cursorText } from "../follow/cursor.js";
-import type { Change, Group } from "../follow/event.js";
-import type { Batch, Follow } from "../follow/follow.js";
+import type { Batch, Change, Follow, Group } from "../follow/follow.js";
 import { readOn } from "./channel.js";
-import { createWaiter } from "./reading.js";
+import { createWaiter } from "./waiter.js";
 
 interface ChangeStreamNeeds {
   follow: Follow;
@@ -35,7 +34,9 @@ const end = "}\n";
 /** With what makes the events of a replica those of its node. */
 const timedLine = (group: Group): string => {
   const line = lineOf(group);
-  return group.change === undefined ? line : `${line.slice(0, -end.length)},"timestamp":${group.change.at},"times":${group.change.times}${end}`;
+  return group.change === undefined
+    ? line
+    : `${line.slice(0, -end.length)},"timestamp":${group.change.at},"times":${group.change.times}${end}`;
 };
 
 interface ChangeOptions {
@@ -47,8 +48,15 @@ interface ChangeOptions {
   timed: boolean;
 }
 
-/** Changes after a cursor, one JSON line each; an empty line where there is nothing to tell for long, so that either side learns of a broken connection. */
-export async function* changeStream(from: Cursor, { limit, endless, timed }: ChangeOptions, { follow, heartbeat, clock, after, signal }: ChangeStreamNeeds): AsyncGenerator<string> {
+/**
+ * Changes after a cursor, one JSON line each; an empty line where there is nothing to tell for long, so that either side learns of a
+ * broken connection.
+ */
+export async function* changeStream(
+  from: Cursor,
+  { limit, endless, timed }: ChangeOptions,
+  { follow, heartbeat, clock, after, signal }: ChangeStreamNeeds,
+): AsyncGenerator<string> {
   const waiter = createWaiter(follow, after, signal);
   let [cursor, left, sentAt] = [from, limit, clock.monotonic()];
   const idle = (): number => clock.monotonic() - sentAt;

@@ -3,11 +3,8 @@ import { loopShare } from "../async/loop-share.js";
 import type { After } from "../async/clock.js";
 import { PorticoError } from "../errors.js";
 import { type Cursor, cursorText } from "../follow/cursor.js";
-import type { Group } from "../follow/event.js";
-import type { Batch, Follow, ReadOptions } from "../follow/follow.js";
-import { eventJson } from "./event-text.js";
-import { pick } from "./reading.js";
-import type { Filter } from "./selection.js";
+import type { Batch, Follow, FollowEvent, Group, ReadOptions } from "../follow/follow.js";
+import { type Filter, pick } from "./selection.js";
 
 /** A stream that has been told everything, and waits in its channel. */
 export interface Member {
@@ -44,7 +41,27 @@ export const readOn = async (follow: Follow, cursor: Cursor, options: ReadOption
   }
 };
 
-/** A group as server-sent events. Only the last of them moves the client's `Last-Event-ID`: one that leaves within a group gets it again. */
+/** All of an event's JSON but its cursor, which depends on the reader: made once for all of them. */
+const parts = new WeakMap<FollowEvent, readonly [begin: string, end: string]>();
+
+const partsOf = (event: FollowEvent): readonly [string, string] => {
+  const known = parts.get(event);
+  if (known !== undefined) return known;
+  const begin = `{"id":${JSON.stringify(event.id)},"event":${JSON.stringify(event.event)},"timestamp":${event.at},"data":${event.json},"cursor":`;
+  const made = [begin, `,"block":${JSON.stringify(event.block)}}`] as const;
+  parts.set(event, made);
+  return made;
+};
+
+/** An event as every reader gets it, as JSON text. */
+export const eventJson = (event: FollowEvent, cursor: string): string => {
+  const [begin, end] = partsOf(event);
+  return `${begin}${JSON.stringify(cursor)}${end}`;
+};
+
+/**
+ * A group as server-sent events. Only the last of them moves the client's `Last-Event-ID`: one that leaves within a group gets it again.
+ */
 const messagesOf = async (group: Group, filter: Filter): Promise<Buffer | undefined> => {
   const picked = await pick(group, filter);
   if (picked.length === 0) return undefined;
@@ -52,7 +69,9 @@ const messagesOf = async (group: Group, filter: Filter): Promise<Buffer | undefi
     const [before, after] = [cursorText(group.before), cursorText(group.after)];
     const last = picked.length - 1;
     const messages = picked.map((event, place) =>
-      place === last ? `event: ${event.event}\ndata: ${eventJson(event, after)}\nid: ${after}\n\n` : `event: ${event.event}\ndata: ${eventJson(event, before)}\n\n`,
+      place === last
+        ? `event: ${event.event}\ndata: ${eventJson(event, after)}\nid: ${after}\n\n`
+        : `event: ${event.event}\ndata: ${eventJson(event, before)}\n\n`,
     );
     return Buffer.from(messages.join(""));
   });
@@ -111,7 +130,9 @@ export class Channel {
     return true;
   }
 
-  /** Waits for what comes after a member's cursor. It has read everything there was at a count of `signals`; undefined: it has not looked. */
+  /**
+   * Waits for what comes after a member's cursor. It has read everything there was at a count of `signals`; undefined: it has not looked.
+   */
   join(member: Member, signals: number | undefined): void {
     const isFirst = this.cursor === undefined;
     this.cursor ??= member.cursor;
@@ -146,9 +167,9 @@ export class Channel {
   /** Reads until there is nothing more. */
   private async readOn(): Promise<void> {
     try {
-      for (let seen = -1; seen !== this.signals; ) {
+      for (let seen = -1; seen !== this.signals;) {
         seen = this.signals;
-        for (let atEnd = false; !atEnd && this.cursor !== undefined; ) {
+        for (let atEnd = false; !atEnd && this.cursor !== undefined;) {
           const batch: Batch | undefined = await readOn(this.needs.follow, this.cursor, this.options);
           for (const group of batch?.groups ?? []) await this.tell(group);
           atEnd = batch?.atEnd ?? true;

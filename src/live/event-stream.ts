@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { FullClock } from "../async/clock.js";
-import { type Cursor, cursorText } from "../follow/cursor.js";
-import type { Group } from "../follow/event.js";
-import type { Batch } from "../follow/follow.js";
-import { type Channel, type Member, readOn } from "./channel.js";
+import { type Cursor, type CursorField, cursorText } from "../follow/cursor.js";
+import type { Batch, Confirmations, Group } from "../follow/follow.js";
+import { Channel, type ChannelNeeds, type Member, readOn } from "./channel.js";
+import type { Selection, SelectionInput } from "./selection.js";
 
 type Result = IteratorResult<Buffer, undefined>;
 
@@ -17,7 +17,10 @@ interface EventStreamNeeds {
 const over: Result = { done: true, value: undefined };
 const comment = Buffer.from(":\n\n");
 
-/** Server-sent events of what comes after a cursor, without an end. There may be many: each is an object and a promise, and what it sends is made by its channel. */
+/**
+ * Server-sent events of what comes after a cursor, without an end. There may be many: each is an object and a promise, and what it sends
+ * is made by its channel.
+ */
 export class EventStream implements AsyncIterableIterator<Buffer>, Member {
   cursor: Cursor;
   private readonly needs: EventStreamNeeds;
@@ -128,3 +131,49 @@ export class EventStream implements AsyncIterableIterator<Buffer>, Member {
     return this.sent(isKnown ? comment : Buffer.from(`id: ${text}\n\n`));
   }
 }
+
+interface OpenEventsNeeds extends ChannelNeeds {
+  clock: Pick<FullClock, "monotonic">;
+  select(input: SelectionInput, source: "query"): Promise<Selection>;
+}
+
+/** Numbers that are no doubles as text, which conditions take for equal. */
+const keyOf = (selection: readonly unknown[]): string =>
+  JSON.stringify(selection, (_name, value: unknown) => (typeof value === "bigint" ? String(value) : value));
+
+/**
+ * Finds the cursor of an event stream and what begins it. Those that select the same are in one channel. @throws PorticoError
+ * BAD_REQUEST, CURSOR_UNKNOWN, NOT_READY
+ */
+export const createOpenEvents = ({ clock, select, ...needs }: OpenEventsNeeds) => {
+  const channels = new Map<string, Channel>();
+
+  const makeChannel = async (input: SelectionInput, confirmations: Confirmations | undefined): Promise<Channel> => {
+    const { filter, hostEvents } = await select(input, "query");
+    return new Channel(filter, { confirmations, hostEvents, whole: true }, needs);
+  };
+
+  return async (
+    after: string,
+    { confirmations, ...input }: SelectionInput & { confirmations?: Confirmations | undefined },
+    field?: CursorField,
+  ): Promise<() => EventStream> => {
+    const key = keyOf([input.event, input.conditions, input.match, confirmations]);
+    const found = channels.get(key) ?? (await makeChannel(input, confirmations));
+    const cursor = await needs.follow.locate(after, { ...found.options, field });
+    return () => {
+      // Others may have begun meanwhile.
+      const channel = channels.get(key) ?? found;
+      const stream: EventStream = new EventStream(cursor, {
+        channel,
+        clock,
+        ended: () => {
+          if (channel.exit(stream)) channels.delete(key);
+        },
+      });
+      channels.set(key, channel);
+      channel.enter();
+      return stream;
+    };
+  };
+};

@@ -7,9 +7,8 @@ import type { Follow } from "../follow/follow.js";
 import { AsJson, Flag, type InputKind, InputOf, ListOf, OneOf, Text, WholeNumber } from "../http/input/schema.js";
 import { type Route, routesOf, type Scope } from "../http/route.js";
 import { changeStream } from "./change-stream.js";
-import { createOpenEvents } from "./open-events.js";
-import { type FeedNeeds, readFeed } from "./feed.js";
-import { createHeldConditions } from "./held-conditions.js";
+import { createOpenEvents } from "./event-stream.js";
+import { createConditionBudget, type FeedNeeds, readFeed } from "./feed.js";
 import { ConfirmationsInput, createSelect, type Filters } from "./selection.js";
 
 interface LiveNeeds {
@@ -34,18 +33,34 @@ const longestAfter = 8_192;
 const afterKind: InputKind<string> = {
   parse: (value) => {
     const text = typeof value === "number" || typeof value === "bigint" ? String(value) : value;
-    return typeof text === "string" && text !== "" && text.length <= longestAfter ? { value: text } : { rule: `must be a text of 1 to ${longestAfter} characters, or a height` };
+    return typeof text === "string" && text !== "" && text.length <= longestAfter
+      ? { value: text }
+      : { rule: `must be a text of 1 to ${longestAfter} characters, or a height` };
   },
-  accepts: { anyOf: [{ type: "string", minLength: 1, maxLength: longestAfter }, { type: "integer", minimum: 0 }] },
+  accepts: {
+    anyOf: [
+      { type: "string", minLength: 1, maxLength: longestAfter },
+      { type: "integer", minimum: 0 },
+    ],
+  },
 };
 
-const After = (preset: "tip" | "genesis") => InputOf(afterKind, {
-  default: preset,
-  description: "What has been seen: a cursor, `genesis` (nothing), `tip` (everything), or a height; or up to 32 cursors separated by commas, of which the first one counts that this node knows.",
-});
+const After = (preset: "tip" | "genesis") =>
+  InputOf(afterKind, {
+    default: preset,
+    description:
+      "What has been seen: a cursor, `genesis` (nothing), `tip` (everything), or a height; or up to 32 cursors separated by commas, of which the first one counts that this node knows.",
+  });
 
 const selectionOf = ({ conditions }: LiveNeeds) => ({
-  event: Type.Optional(ListOf(Text({ minLength: 1, maxLength: 200 }), { asText: true, minItems: 1, maxItems: 100, description: "Names of events, and patterns such as `block.*`. Default: all." })),
+  event: Type.Optional(
+    ListOf(Text({ minLength: 1, maxLength: 200 }), {
+      asText: true,
+      minItems: 1,
+      maxItems: 100,
+      description: "Names of events, and patterns such as `block.*`. Default: all.",
+    }),
+  ),
   after: Type.Optional(After("tip")),
   confirmations: Type.Optional(ConfirmationsInput),
   conditions: Type.Optional(AsJson(conditions, { description: "Conditions on the payload, as those of a webhook; in a query as JSON." })),
@@ -54,7 +69,9 @@ const selectionOf = ({ conditions }: LiveNeeds) => ({
 
 const feedOf = (needs: LiveNeeds) => ({
   ...selectionOf(needs),
-  limit: Type.Optional(WholeNumber({ minimum: 1, maximum: 1000, default: 100, description: "Events, at the most; the last group is sent whole." })),
+  limit: Type.Optional(
+    WholeNumber({ minimum: 1, maximum: 1000, default: 100, description: "Events, at the most; the last group is sent whole." }),
+  ),
   wait: Type.Optional(WholeNumber({ minimum: 0, maximum: 60, default: 0, description: "Seconds to wait for events, if there are none." })),
 });
 
@@ -66,7 +83,10 @@ const Event = Type.Object(
     data: Type.Unknown({ description: "As in the deliveries of webhooks." }),
     cursor: Type.String({ description: "Where to go on after the event." }),
     block: Type.Unsafe<{ height: number; id: string } | null>({
-      anyOf: [{ type: "object", properties: { height: { type: "integer" }, id: { type: "string" } }, required: ["height", "id"] }, { type: "null" }],
+      anyOf: [
+        { type: "object", properties: { height: { type: "integer" }, id: { type: "string" } }, required: ["height", "id"] },
+        { type: "null" },
+      ],
       description: "Null for events of the host.",
     }),
   },
@@ -99,11 +119,19 @@ const eventsRoute = <State extends Scope>(needs: LiveNeeds, select: Select): Rou
     path: "/events",
     summary: "Streams events as they happen, and before that those after a cursor, as server-sent events.",
     query: Type.Object(selectionOf(needs)),
-    headers: Type.Object({ "Last-Event-ID": Type.Optional(Text({ description: "The cursor of the last event seen, as an `EventSource` sends it. Wins over `after`." })) }),
+    headers: Type.Object({
+      "Last-Event-ID": Type.Optional(
+        Text({ description: "The cursor of the last event seen, as an `EventSource` sends it. Wins over `after`." }),
+      ),
+    }),
     content: { "text/event-stream": Type.String() },
     answer: async ({ query: { after = "tip", ...selected }, headers }) => {
       const seen = lastSeen(headers);
-      const stream = await openEvents(seen ?? after, selected, seen === undefined ? undefined : { source: "headers", key: "Last-Event-ID" });
+      const stream = await openEvents(
+        seen ?? after,
+        selected,
+        seen === undefined ? undefined : { source: "headers", key: "Last-Event-ID" },
+      );
       return { contentType: "text/event-stream; charset=utf-8", endless: true, stream };
     },
   });
@@ -124,50 +152,53 @@ const feedRoutes = <State extends Scope>(needs: LiveNeeds, select: Select): Rout
   const feed = Type.Object(feedOf(needs));
   const { item } = routesOf<State>();
 
-  const held = createHeldConditions();
+  const budget = createConditionBudget();
 
-  const answerFeed = async ({ after = "tip", confirmations, limit = 100, wait = 0, ...selected }: FeedInput, source: "query" | "payload", request: Pick<FeedNeeds, "left" | "waited">) => {
+  const answerFeed = async (
+    { after = "tip", confirmations, limit = 100, wait = 0, ...selected }: FeedInput,
+    source: "query" | "payload",
+    request: Pick<FeedNeeds, "left" | "waited">,
+  ) => {
     let release = (): void => undefined;
     try {
-      const { filter, hostEvents } = await select(selected, source, (length) => (release = held.hold(length)));
+      const { filter, hostEvents } = await select(selected, source, (length) => (release = budget.hold(length)));
       const options = { confirmations, hostEvents, whole: true };
-      const page = await readFeed(await follow.locate(after, { ...options, field: { source, key: "after" } }), filter, { ...options, limit, wait }, { ...request, follow, isStopping });
+      const page = await readFeed(
+        await follow.locate(after, { ...options, field: { source, key: "after" } }),
+        filter,
+        { ...options, limit, wait },
+        { ...request, follow, isStopping },
+      );
       return page as unknown as (typeof FeedReply)["static"];
     } finally {
       release();
     }
   };
 
+  const route = { ...live, waits: true, largeRows: true, path: "/events/feed", reply: FeedReply } as const;
   return [
     item({
-      ...live,
-      waits: true,
-      largeRows: true,
+      ...route,
       method: "GET",
-      path: "/events/feed",
       summary: "Returns the events after a cursor; waits for them, if asked to.",
       query: feed,
-      reply: FeedReply,
       answer: ({ query, left, waited }) => answerFeed(query, "query", { left, waited }),
     }),
     item({
-      ...live,
-      waits: true,
-      largeRows: true,
+      ...route,
       method: "POST",
-      path: "/events/feed",
       operation: "postEventsFeed",
       summary: "Returns the events after a cursor, for conditions too long for a URL.",
       body: feed,
       bodyOptional: true,
       bodyLimit: 8_388_608,
-      reply: FeedReply,
       answer: ({ body: input, left, waited }) => answerFeed(input, "payload", { left, waited }),
     }),
   ];
 };
 
-const noChanges = (): PorticoError => new PorticoError("NOT_SUPPORTED", "This node's chain offers no changes, which replicas need: its events are those that its host emits.");
+const noChanges = (): PorticoError =>
+  new PorticoError("NOT_SUPPORTED", "This node's chain offers no changes, which replicas need: its events are those that its host emits.");
 
 const changesRoute = <State extends Scope>({ follow, offersChanges, clock }: LiveNeeds): Route<State> =>
   routesOf<State>().body({
@@ -179,7 +210,12 @@ const changesRoute = <State extends Scope>({ follow, offersChanges, clock }: Liv
       after: Type.Optional(After("genesis")),
       limit: Type.Optional(WholeNumber({ minimum: 1, description: "Lines, at the most." })),
       follow: Type.Optional(Flag({ description: "Whether the connection stays open at the tip. Default false." })),
-      times: Type.Optional(Flag({ description: "Whether lines also have `timestamp`, when this node applied or reverted the block, and `times`, how often it had applied it before: the events of a replica have both, too. Default false." })),
+      times: Type.Optional(
+        Flag({
+          description:
+            "Whether lines also have `timestamp`, when this node applied or reverted the block, and `times`, how often it had applied it before: the events of a replica have both, too. Default false.",
+        }),
+      ),
     }),
     content: { "application/x-ndjson": Type.String() },
     answer: async ({ query: { after = "genesis", limit = Infinity, follow: endless = false, times: timed = false } }) => {
@@ -196,6 +232,11 @@ const changesRoute = <State extends Scope>({ follow, offersChanges, clock }: Liv
 
 /** The event stream, the feed and the stream of changes. */
 export const liveRoutes = <State extends Scope>(needs: LiveNeeds): Route<State>[] => {
-  const select = createSelect({ filters: needs.filters, eventNames: needs.eventNames, chainEvents: needs.offersChanges ? derivedEvents : [], node: needs.node });
+  const select = createSelect({
+    filters: needs.filters,
+    eventNames: needs.eventNames,
+    chainEvents: needs.offersChanges ? derivedEvents : [],
+    node: needs.node,
+  });
   return [eventsRoute(needs, select), ...feedRoutes<State>(needs, select), changesRoute(needs)];
 };

@@ -2,8 +2,8 @@ import { jetstream, jetstreamManager, type JetStreamManager, RetentionPolicy, St
 import type { NatsConnection } from "@nats-io/transport-node";
 import type { Logger } from "../../types/node-context.js";
 import { messageOf } from "../errors.js";
-import { parseChange } from "../replica/change-line.js";
-import { createNodeClient } from "../replica/node/node-client.js";
+import { parseChange } from "../replica/changes.js";
+import { createNodeClient } from "../replica/node-client.js";
 import { addStream, extendStream, keepLink, type NatsOptions, requireFiles, streamOf } from "./connection.js";
 
 /** Carries the changes of a node into a stream of JetStream, for its replicas. */

@@ -1,6 +1,6 @@
 import { type ConsumerMessages, DeliverPolicy, jetstream } from "@nats-io/jetstream";
 import type { Logger } from "../../types/node-context.js";
-import type { TipSource } from "../replica/tip-source.js";
+import type { TipSource } from "../replica/changes.js";
 import { keepLink, type Link, type NatsOptions, requireFiles, streamOf } from "./connection.js";
 
 /** Changes that come over JetStream. */

@@ -6,8 +6,7 @@ import type { Logger, NodeContext, ReaderContext } from "../../types/node-contex
 import type { FullClock } from "../async/clock.js";
 import { PorticoError } from "../errors.js";
 import type { Route, Scope } from "../http/route.js";
-import { lakeRoutes } from "../lake/lake-routes.js";
-import { createLakeWriter, type LakeWriter } from "../lake/lake-writer.js";
+import { createLakeWriter, lakeRoutes, type LakeWriter } from "../lake/index.js";
 import { openNodeKey } from "../files/node-key.js";
 import type { LmdbChain } from "../store/lmdb-chain.js";
 import { lakeDefaults, type Options } from "../options/options.js";

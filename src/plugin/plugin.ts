@@ -14,12 +14,11 @@ import { consoleRoutes } from "../console/routes.js";
 import { createEdge } from "../http/edge.js";
 import { createClientAddress } from "../http/pipeline/rate-limit.js";
 import { createLifecycle, type Lifecycle, type Phase } from "../operate/lifecycle.js";
+import { createReplyObserver } from "../operate/access-log.js";
 import { createHealth } from "../operate/health.js";
 import { createLoopLag } from "../operate/loop-lag.js";
-import { createMetrics, type Metrics } from "../operate/metrics/metrics.js";
-import { metricsRoute } from "../operate/metrics/route.js";
-import { createObserved, createReplyObserver } from "../operate/observe.js";
-import { probeRoutes } from "../operate/routes.js";
+import { createMetrics, type Metrics } from "../operate/metrics.js";
+import { metricsRoute, probeRoutes } from "../operate/routes.js";
 import { consoleLogger, quietLogger } from "../options/guarded-logger.js";
 import { requireContext } from "../options/node-context.js";
 import { readOptions } from "../options/options.js";
@@ -87,26 +86,22 @@ const createOperating = (context: NodeContext | ReaderContext, { chain, problems
   const { sync } = createPatientHost(context, { timeout: Math.min(options.hostTimeout, probePatience), stopping: () => late.stopping.signal, rules, logger });
   const reports = createHealth({
     ...{ phase: late.phase, problems, chain, seen, openSnapshot, unreadable, finalHeight, snapshotAt, inTime, rules, clock },
-    told: context.reader === true ? context.problem : undefined,
+    readerProblem: context.reader === true ? context.problem : undefined,
     warning: context.warning,
     staleAfter: options.staleAfter,
     sync,
     distance: replica?.distance,
   });
 
-  const observed = createObserved({
-    reports,
-    clock,
-    sync,
-    dataDir: context.dataDir,
-    loopLag,
-    streams: () => late.edge?.streams.count ?? 0,
-    cached: () => late.edge?.cached ?? 0,
-    // Of several processes, the one that delivers tells.
-    webhooks: () => (context.reader === true ? undefined : webhooks.engine()),
-    lake: lake.progress,
-  });
-  const metrics = options.metrics === false ? undefined : createMetrics(observed);
+  const createNodeMetrics = (): Metrics =>
+    createMetrics({
+      ...{ reports, clock, sync, dataDir: context.dataDir, loopLag, lake: lake.progress },
+      streams: () => late.edge?.streams.count ?? 0,
+      cached: () => late.edge?.cached ?? 0,
+      // Only the delivering process reports webhooks.
+      webhooks: () => (context.reader === true ? undefined : webhooks.engine()),
+    });
+  const metrics = options.metrics === false ? undefined : createNodeMetrics();
   const token = typeof options.metrics === "object" ? options.metrics.token : undefined;
   const metricsRoutes = metrics === undefined ? [] : [metricsRoute<ApiState>({ metrics, token, others: context.otherMetrics })];
   late.metrics = metrics;

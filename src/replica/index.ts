@@ -1,3 +1,3 @@
 export { createFollowedNode } from "./create-followed-node.js";
-export type { TipSource } from "./tip-source.js";
-export { interfaceMeant } from "./node/node-url.js";
+export type { TipSource } from "./changes.js";
+export { interfaceMeant } from "./node-client.js";

@@ -1,5 +1,5 @@
 import type { EventDescription } from "../../types/webhooks.js";
-import { describeEvents } from "../follow/host/known-events.js";
+import { describeEvents } from "../follow/event-catalogue.js";
 
 const own: EventDescription[] = [
   { event: "webhook.disabled", description: "A webhook was disabled: its target answered 410, or every attempt failed for too long.", example: { webhook: 1, reason: "the target answered 410" } },

@@ -10,7 +10,7 @@ import type { HostLog } from "../../types/host-log.js";
 import type { EventJournal } from "../../types/host-log.js";
 import { createChainRules } from "../../src/chain/rules.js";
 import { createProblems } from "../../src/operate/problems.js";
-import { type HostFeed, startHostFeed } from "../../src/follow/host/host-feed.js";
+import { type HostFeed, startHostFeed } from "../../src/follow/host-feed.js";
 import { createHostLog } from "../../src/store/follow/host-log.js";
 import { openEventJournal } from "../../src/store/follow/event-journal.js";
 import { openWebhookStore, type WebhookEnvironment } from "../../src/webhooks/rows/store.js";

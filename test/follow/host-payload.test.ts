@@ -1,8 +1,6 @@
 import { expect } from "chai";
 import { createChainRules } from "../../src/chain/rules.js";
-import { transactionPayload } from "../../src/follow/chain-payload.js";
-import { hostPayload } from "../../src/follow/host/host-payload.js";
-import { payloadJson } from "../../src/follow/payload.js";
+import { hostPayload, payloadJson, transactionPayload } from "../../src/follow/payload.js";
 import { loadChain } from "../data/read.js";
 
 const chain = loadChain("core3-custom-c");

@@ -1,8 +1,7 @@
 import { expect } from "chai";
 import { Utils } from "@arkecosystem/crypto";
 import type { Block, Transaction } from "../../types/chain.js";
-import { blockPayload, transactionPayload } from "../../src/follow/chain-payload.js";
-import { payloadJson } from "../../src/follow/payload.js";
+import { blockPayload, payloadJson, transactionPayload } from "../../src/follow/payload.js";
 
 const parsed = (payload: unknown): unknown => JSON.parse(payloadJson(payload));
 

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
-import { createLakeReader, openLakeFiles } from "../../src/lake/index.js";
+import { createLakeReader, openLake } from "../../src/lake/index.js";
 import { loadChain } from "../data/read.js";
 import { onlyWhere } from "../fixtures/installed.js";
 import { closeAll, temporaryFolder, until } from "../replica/machines.js";
@@ -43,7 +43,7 @@ describe("A node whose lake is on a disk that becomes full", function () {
 
     /** Ids of the blocks in the lake, all of whose files are checked. */
     const read = async (): Promise<string[]> => {
-      const reader = createLakeReader(await openLakeFiles(`${node.url}/lake`, { nethash }));
+      const reader = createLakeReader(await openLake(`${node.url}/lake`, { nethash }));
       const ids: string[] = [];
       while (ids.length < reader.height()) ids.push(...(await reader.read(ids.length + 1, 100)).map(({ id }) => id));
       await reader.close();

@@ -1,7 +1,7 @@
 import { readFileSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
-import { createLakeReader, openLakeFiles } from "../../src/lake/index.js";
+import { createLakeReader, openLake } from "../../src/lake/index.js";
 import { loadChain } from "../data/read.js";
 import { count } from "../fixtures/long.js";
 import { closeAll, temporaryFolder, until } from "../replica/machines.js";
@@ -34,7 +34,7 @@ describe("A node that is killed while it writes its lake", function () {
     }
     await node.start();
     await until("all files", () => filesIn(lake) === end / 5);
-    const reader = createLakeReader(await openLakeFiles(lake, { nethash: network.network.nethash }));
+    const reader = createLakeReader(await openLake(lake, { nethash: network.network.nethash }));
     const ids: string[] = [];
     while (ids.length < end) ids.push(...(await reader.read(ids.length + 1, 100)).map(({ id }) => id));
     await reader.close();

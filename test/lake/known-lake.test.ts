@@ -2,7 +2,7 @@ import { createHash, generateKeyPairSync, sign } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
-import { openKnownLake } from "../../src/lake/index.js";
+import { openLake } from "../../src/lake/index.js";
 import { type BlockFile, blockFileName, manifestBytes, manifestFile, olderManifest, sha256Of, signManifest } from "../../src/lake/manifest.js";
 import { closeAll, startServer, temporaryFolder } from "../replica/machines.js";
 import { silentLogger } from "../silent.js";
@@ -77,8 +77,8 @@ describe("A lake that a data folder knows", () => {
   afterEach(closeAll);
 
   const open = async (key?: string): Promise<number> => {
-    const { files, remember } = await openKnownLake(url, { nethash, key, signal: undefined, dataDir, logger: silentLogger });
-    await remember();
+    const files = await openLake(url, { nethash, key, dataDir, logger: silentLogger });
+    await files.remember();
     await files.close();
     return files.manifest.blocks.length;
   };

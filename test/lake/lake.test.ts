@@ -9,7 +9,7 @@ import { expect } from "chai";
 import { blockLine } from "../../src/chain/blocks/block-data.js";
 import { createChainRules } from "../../src/chain/rules.js";
 import { createApiPlugin } from "../../src/index.js";
-import { createLakeReader, createLakeWriter, openLakeFiles } from "../../src/lake/index.js";
+import { createLakeReader, createLakeWriter, openLake } from "../../src/lake/index.js";
 import { type Manifest, manifestBytes, sha256Of, signManifest } from "../../src/lake/manifest.js";
 import { openNodeKey } from "../../src/files/node-key.js";
 import type { BlockData } from "../../types/events.js";
@@ -85,7 +85,7 @@ const { network, blocks } = loadChain(name);
 const { nethash } = network.network;
 
 const readAll = async (path: string, key?: string): Promise<BlockData[]> => {
-  const reader = createLakeReader(await openLakeFiles(path, { nethash, key }));
+  const reader = createLakeReader(await openLake(path, { nethash, key }));
   const found: BlockData[] = [];
   try {
     while (found.length < reader.height()) found.push(...(await reader.read(found.length + 1, 70)));
@@ -172,7 +172,7 @@ describe("a lake", function () {
   });
 
   it("gives a node that imports it the same state, digest and all", async () => {
-    const reader = createLakeReader(await openLakeFiles(`${node.url}/lake`, { nethash }));
+    const reader = createLakeReader(await openLake(`${node.url}/lake`, { nethash }));
     const imported = await startNode(name, temporaryFolder(), undefined, { source: reader });
     const same = await startNode(name, temporaryFolder(), undefined, { upTo: 200 });
     await until("the import", () => imported.plugin.health().height === 200);
@@ -238,7 +238,7 @@ describe("a lake", function () {
     for (const [what, damage, expected] of faults) {
       const copy = copied();
       damage(join(copy, file));
-      const reader = createLakeReader(await openLakeFiles(copy, { nethash }));
+      const reader = createLakeReader(await openLake(copy, { nethash }));
       const good: BlockData[] = [];
       const fault = await failureOf((async () => { for (;;) good.push(...(await reader.read(good.length + 1, 70))); })());
       await reader.close();
@@ -270,14 +270,14 @@ describe("a lake", function () {
       [resigned({ network: { nethash: "another" } }), /a lake of the network another/],
       [temporaryFolder(), /is not a lake/],
     ];
-    for (const [path, expected] of cases) expect(await failureOf(openLakeFiles(path, { nethash }))).to.match(expected);
-    for (const path of ["http://127.0.0.1:1/la\nke", "http://127.0.0.1:1/lake "]) expect(await failureOf(openLakeFiles(path, { nethash }))).to.match(/control characters or spaces/);
+    for (const [path, expected] of cases) expect(await failureOf(openLake(path, { nethash }))).to.match(expected);
+    for (const path of ["http://127.0.0.1:1/la\nke", "http://127.0.0.1:1/lake "]) expect(await failureOf(openLake(path, { nethash }))).to.match(/control characters or spaces/);
   });
 
   it("must be signed with the key that is demanded", async () => {
     const { key } = manifestOf(dir) as Manifest;
-    expect(await failureOf(openLakeFiles(dir, { nethash, key }))).to.equal("");
-    expect(await failureOf(openLakeFiles(dir, { nethash, key: Buffer.alloc(32, 7).toString("base64") }))).to.match(/is signed with the key/);
+    expect(await failureOf(openLake(dir, { nethash, key }))).to.equal("");
+    expect(await failureOf(openLake(dir, { nethash, key: Buffer.alloc(32, 7).toString("base64") }))).to.match(/is signed with the key/);
   });
 
   it("is gone on with after a restart, without what a killed process has left; another node, or another size of files, is refused", async () => {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
 import { createApiPlugin, verifyStore } from "../../src/index.js";
-import { openLakeFiles, unpackSnapshot } from "../../src/lake/index.js";
+import { openLake, unpackSnapshot } from "../../src/lake/index.js";
 import { type Manifest, manifestBytes, signManifest } from "../../src/lake/manifest.js";
 import { openNodeKey } from "../../src/files/node-key.js";
 import { restoreFromLake } from "../../src/plugin/restore.js";
@@ -161,7 +161,7 @@ describe("snapshots of a lake", function () {
   });
 
   it("have no webhooks, no tokens and no secrets in any of their bytes", async () => {
-    const files = await openLakeFiles(dir, { nethash });
+    const files = await openLake(dir, { nethash });
     const file = join(temporaryFolder(), "chain.mdb");
     const [snapshot] = files.manifest.snapshots;
     if (snapshot === undefined) throw new Error("there is no snapshot");
@@ -173,7 +173,7 @@ describe("snapshots of a lake", function () {
 
   it("start a store that is the same as one that has read the blocks, and goes on and back from there", async () => {
     const folder = temporaryFolder();
-    const height = await restoreFromLake(await openLakeFiles(dir, { nethash }), { dataDir: folder, network, logger: silentLogger });
+    const height = await restoreFromLake(await openLake(dir, { nethash }), { dataDir: folder, network, logger: silentLogger });
     expect(height).to.equal(150);
     expect(readdirSync(folder)).to.deep.equal(["chain.mdb"]);
     expect(await verifyStore({ dataDir: folder, nethash })).to.deep.include({ faults: [], sound: true, height: 150, digest: digestAt(150) });
@@ -195,7 +195,7 @@ describe("snapshots of a lake", function () {
       writeFileSync(join(dir, "manifest.json"), manifestBytes(signManifest({ ...unsigned, snapshots: manifest.snapshots.map((one) => ({ ...one, ...change })) }, openNodeKey(dataDir).sign)));
       const [folder, lines] = [temporaryFolder(), [] as string[]];
       const add = (line: string): void => void lines.push(line);
-      const files = await openLakeFiles(dir, { nethash });
+      const files = await openLake(dir, { nethash });
       expect(await restoreFromLake(files, { dataDir: folder, network, logger: { ...silentLogger, info: add, warn: add } })).to.equal(undefined);
       expect(readdirSync(folder)).to.deep.equal([]);
       return lines;

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import type { After } from "../../src/async/clock.js";
 import { cursorText } from "../../src/follow/cursor.js";
 import { changeStream } from "../../src/live/change-stream.js";
-import { createOpenEvents } from "../../src/live/open-events.js";
+import { createOpenEvents } from "../../src/live/event-stream.js";
 import { Node, randomFrom } from "../follow/schedule.js";
 import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
 import { createManualClock, type ManualClock } from "../webhooks/manual-clock.js";

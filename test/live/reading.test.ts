@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
-import type { FollowEvent, Group } from "../../src/follow/event.js";
-import { pick } from "../../src/live/reading.js";
+import type { FollowEvent, Group } from "../../src/follow/follow.js";
+import { pick } from "../../src/live/selection.js";
 
 const events = Array.from({ length: 60 }, (_, index) => ({ id: String(index), event: index % 3 === 0 ? "block.applied" : "transaction.applied" })) as FollowEvent[];
 const group = { events } as unknown as Group;

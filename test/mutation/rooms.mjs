@@ -7,7 +7,7 @@ export const rooms = {
   },
   follow: {
     what: "cursors, and the events of a change",
-    mutate: ["src/follow/{cursor,derive,event,payload,recent-changes}.ts"],
+    mutate: ["src/follow/{cursor,derive,payload}.ts"],
     tests: ["test/follow/{cursor,derive,payload,random-forks,again,recent-changes}.test.ts"],
   },
   conditions: {

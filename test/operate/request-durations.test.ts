@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { AggregatorRegistry, Histogram, Registry } from "prom-client";
 import { atOnce, type Sliced } from "../../src/async/time-slicing.js";
 import type { Route } from "../../src/http/route.js";
-import { createRequestDurations, durationBounds, type Durations, durationsText } from "../../src/operate/metrics/request-durations.js";
+import { createRequestDurations, durationBounds, type Durations, durationsText } from "../../src/operate/request-durations.js";
 import { randomFrom } from "../follow/schedule.js";
 
 const [name, help] = ["request_seconds", "Seconds that a request took."];

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
 import { verifyStore } from "../../src/index.js";
-import { createLakeReader, openLakeFiles } from "../../src/lake/index.js";
+import { createLakeReader, openLake } from "../../src/lake/index.js";
 import type { BlockData } from "../../types/events.js";
 import { loadChain } from "../data/read.js";
 import { count, isLong, seedOr } from "../fixtures/long.js";
@@ -18,7 +18,7 @@ const blocks = isLong ? all : all.slice(0, 80);
 const { nethash } = network.network;
 
 const readLake = async (dir: string): Promise<BlockData[]> => {
-  const reader = createLakeReader(await openLakeFiles(dir, { nethash, key: undefined }));
+  const reader = createLakeReader(await openLake(dir, { nethash, key: undefined }));
   const found: BlockData[] = [];
   try {
     while (found.length < reader.height()) found.push(...(await reader.read(found.length + 1, 100)));

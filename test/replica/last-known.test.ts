@@ -6,10 +6,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
-import { openLastKnown } from "../../src/replica/last-known.js";
-import { createNodeClient } from "../../src/replica/node/node-client.js";
-import { createNodeHost } from "../../src/replica/node/node-host.js";
-import { createNodeWatch } from "../../src/replica/node/node-watch.js";
+import { openAnswerStore } from "../../src/replica/answers.js";
+import { createNodeClient } from "../../src/replica/node-client.js";
+import { createNodeHost } from "../../src/replica/node-host.js";
+import { createNodeWatch } from "../../src/replica/node-watch.js";
 import { silentLogger } from "../silent.js";
 
 const url = "http://127.0.0.1:4003/api";
@@ -25,7 +25,7 @@ describe("What a replica keeps of its node", () => {
   const onDisk = (): unknown => JSON.parse(readFileSync(path, "utf8"));
 
   it("is on the disk soon, and when it has settled as it is then; it is not written with each change", async () => {
-    const kept = openLastKnown(dataDir, url, silentLogger);
+    const kept = openAnswerStore(dataDir, url, silentLogger);
     kept.put("status", { networkHeight: 0 });
     while (!existsSync(path)) await nextTurn();
     const files = new Set([statSync(path).ino]);
@@ -37,19 +37,19 @@ describe("What a replica keeps of its node", () => {
     expect(files.size, "files that took each other's place").to.be.below(4);
     await kept.settled();
     expect(onDisk()).to.deep.equal({ url, status: { networkHeight: 200 } });
-    expect(openLastKnown(dataDir, url, silentLogger).get("status")).to.deep.equal({ networkHeight: 200 });
+    expect(openAnswerStore(dataDir, url, silentLogger).get("status")).to.deep.equal({ networkHeight: 200 });
     kept.put("status", { networkHeight: 201 });
     await kept.settled();
     expect(onDisk()).to.deep.equal({ url, status: { networkHeight: 201 } });
   });
 
   it("is told again, but for its pool, after a restart", async () => {
-    const kept = openLastKnown(dataDir, url, silentLogger);
+    const kept = openAnswerStore(dataDir, url, silentLogger);
     kept.put("peers", [{ ip: "10.0.0.1" }]);
     kept.put("pool", [{ id: "a" }]);
     expect(kept.get("pool")).to.deep.equal([{ id: "a" }]);
     await kept.settled();
-    const again = openLastKnown(dataDir, url, silentLogger);
+    const again = openAnswerStore(dataDir, url, silentLogger);
     expect([again.get("peers"), again.get("pool")]).to.deep.equal([[{ ip: "10.0.0.1" }], undefined]);
   });
 
@@ -63,7 +63,7 @@ describe("What a replica keeps of its node", () => {
     await once(server, "listening");
     const client = createNodeClient(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
     const now = () => 0;
-    const host = createNodeHost({ client, watch: createNodeWatch({ client, now }), lastKnown: openLastKnown(undefined, url, silentLogger), now });
+    const host = createNodeHost({ client, watch: createNodeWatch({ client, now }), answers: openAnswerStore(undefined, url, silentLogger), now });
     expect(await host.peers?.list()).to.have.length(100_000);
     expect(pages).to.equal(1_000);
     await client.close();

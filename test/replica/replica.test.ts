@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { createApiPlugin, followNode, PorticoError } from "../../src/index.js";
 import { createChainRules } from "../../src/chain/rules.js";
 import { derivedEvents } from "../../src/follow/derive.js";
-import { createAsked } from "../../src/replica/asked.js";
+import { createAnswer } from "../../src/replica/answers.js";
 import { createStore } from "../../src/store/state/store.js";
 import type { TransactionData } from "../../types/events.js";
 import { copyOf } from "../fixtures/run.js";
@@ -576,14 +576,14 @@ describe("A replica", function () {
 });
 
 describe("What a replica asks its node", () => {
-  const lastKnown = () => {
+  const answerStore = () => {
     const values = new Map<string, unknown>();
     return { get: (name: string) => values.get(name), put: (name: string, value: unknown) => void values.set(name, value), settled: () => Promise.resolve() };
   };
 
   it("is asked anew once it is forgotten, and an older answer that comes later does not count", async () => {
     const answers: ((value: number) => void)[] = [];
-    const asked = createAsked<number>({ name: "pool", ask: () => new Promise((resolve) => answers.push(resolve)), lastKnown: lastKnown(), isReachable: () => true, now: () => 0, goodFor: 500 });
+    const asked = createAnswer<number>({ name: "pool", ask: () => new Promise((resolve) => answers.push(resolve)), answers: answerStore(), isReachable: () => true, now: () => 0, goodFor: 500 });
     const first = asked.get();
     asked.forget();
     const second = asked.get();

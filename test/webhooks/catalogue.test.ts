@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { Webhook as Verifier } from "standardwebhooks";
 import type { Condition, WebhookDraft } from "../../types/webhooks.js";
 import { PorticoError } from "../../src/errors.js";
-import { knownEvents } from "../../src/follow/host/known-events.js";
+import { knownEvents } from "../../src/follow/event-catalogue.js";
 import { createReceiver, type Received, type Receiver } from "./receiver.js";
 import { createStage, type Stage } from "./stage.js";
 

@@ -4,7 +4,7 @@ import { Utils } from "@arkecosystem/crypto";
 import { expect } from "chai";
 import type { HostEvents } from "../../types/events.js";
 import { systemClock } from "../../src/async/clock.js";
-import type { HostFeed } from "../../src/follow/host/host-feed.js";
+import type { HostFeed } from "../../src/follow/host-feed.js";
 import { derivedEvents } from "../../src/follow/derive.js";
 import { describeWebhookEvents } from "../../src/webhooks/own-events.js";
 import { followHostEvents } from "./host-follow.js";
@@ -14,7 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createProblems } from "../../src/operate/problems.js";
 import { createWebhookEngine, type WebhookEngine } from "../../src/webhooks/engine.js";
-import { knownEvents } from "../../src/follow/host/known-events.js";
+import { knownEvents } from "../../src/follow/event-catalogue.js";
 import { createReceiver, type Receiver } from "./receiver.js";
 import { createLogger, localTargets } from "./stage.js";
 

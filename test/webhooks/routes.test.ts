@@ -10,7 +10,7 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import type { ApiPlugin } from "../../types/plugin.js";
 import type { OpenApiDocument } from "../../src/http/openapi/document.js";
 import { createApiPlugin } from "../../src/plugin/plugin.js";
-import { knownEvents } from "../../src/follow/host/known-events.js";
+import { knownEvents } from "../../src/follow/event-catalogue.js";
 import { loadChain } from "../data/read.js";
 import { createReceiver, type Received, type Receiver } from "./receiver.js";
 import { createLogger, eventually, localTargets } from "./stage.js";

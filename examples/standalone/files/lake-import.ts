@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { PorticoError } from "portico";
-import { createLakeReader, openKnownLake } from "../../../src/lake/index.js";
+import { createLakeReader, openLake } from "../../../src/lake/index.js";
 import { restoreFromLake } from "../../../src/plugin/restore.js";
 import type { Logger, Network } from "../../../types/node-context.js";
 import type { ChainFile } from "./chain-file.js";
@@ -33,7 +33,7 @@ export interface LakeImportNeeds {
 /** Checks all manifests; files are checked before they are read. @throws HostError */
 export const openLakeImport = async (path: string, network: Network, { dataDir, lakeKey }: Pick<HostOptions, "dataDir" | "lakeKey">, { logger, signal }: LakeImportNeeds): Promise<ChainFile> => {
   const demands = { nethash: network.network.nethash, key: lakeKey, signal, dataDir, logger };
-  const { files, remember } = await explaining(openKnownLake(path, demands)).catch((error: unknown) => {
+  const files = await explaining(openLake(path, demands)).catch((error: unknown) => {
     throw error instanceof HostError ? error : new HostError(`${messageOf(error)}.`, { cause: error });
   });
   const reader = createLakeReader(files);
@@ -44,7 +44,7 @@ export const openLakeImport = async (path: string, network: Network, { dataDir, 
     if (firstBlock === undefined) throw new HostError(`${files.path} has no blocks yet.`);
     if (firstBlock.id !== network.genesisBlock.id) throw new HostError(`${reader.where(1)}: the chain begins with block ${firstBlock.id}; genesis of ${network.network.name} is ${network.genesisBlock.id}.`);
     await explaining(restoreFromLake(files, { dataDir, network, logger }));
-    await remember();
+    await files.remember();
     return { path: files.path, first: 1, firstBlock, height: reader.height, where: reader.where, read, close: reader.close };
   } catch (error) {
     await reader.close();

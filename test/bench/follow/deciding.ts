@@ -1,6 +1,6 @@
 import { performance } from "node:perf_hooks";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { transactionPayload } from "../../../src/follow/chain-payload.js";
+import { transactionPayload } from "../../../src/follow/payload.js";
 import { createMatcher, type Matchable } from "../../../src/webhooks/conditions/matcher.js";
 import { createPatternWorker } from "../../../src/webhooks/conditions/pattern.js";
 import { median } from "../load/statistics.js";

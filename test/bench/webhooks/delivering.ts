@@ -1,6 +1,6 @@
 import { Agent } from "undici";
 import type { WebhookOptions } from "../../../types/webhook-options.js";
-import { examples } from "../../../src/follow/host/event-examples.js";
+import { examples } from "../../../src/follow/event-catalogue.js";
 import { payloadJson } from "../../../src/follow/payload.js";
 import { median } from "../load/statistics.js";
 import type { Row } from "../table/row.js";

@@ -1,5 +1,5 @@
 import type { Condition } from "../../../types/webhooks.js";
-import { examples } from "../../../src/follow/host/event-examples.js";
+import { examples } from "../../../src/follow/event-catalogue.js";
 import { createMatcher, type Matchable } from "../../../src/webhooks/conditions/matcher.js";
 import { payloadJson } from "../../../src/follow/payload.js";
 import { below, type Chance, createChance } from "../chain/mixing.js";

@@ -1,8 +1,34 @@
+import { withoutTrailing } from "../text/trim-end.js";
 import { Agent, type Dispatcher } from "undici";
-import type { Logger } from "../../../types/node-context.js";
-import { linesIn } from "../../async/lines.js";
-import { messageOf } from "../../errors.js";
-import { interfaceUrl } from "./node-url.js";
+import type { Logger } from "../../types/node-context.js";
+import { linesIn } from "../async/lines.js";
+import { messageOf } from "../errors.js";
+
+/** What a path may have between a node's interface and a route: the version, and the form of amounts. */
+const belowInterface = new Set(["v1", "v2", "strings", "numbers"]);
+
+const pathOf = (names: readonly string[]): string => names.map((name) => `/${name}`).join("");
+
+/**
+ * The URL of the interface that was meant, where one names a single request or a part of the interface; undefined where nothing has to be
+ * left out.
+ */
+export const interfaceMeant = (given: string): string | undefined => {
+  const { origin, pathname, search, hash } = new URL(given);
+  const names = pathname.split("/").filter((name) => name !== "");
+  const last = names.findLastIndex((name) => !belowInterface.has(name.toLowerCase()));
+  if (last === names.length - 1 && search === "" && hash === "") return undefined;
+  return `${origin}${pathOf(names.slice(0, last + 1))}`;
+};
+
+/** The origin of a node has its interface at `/api`; any other path is that of the interface itself. */
+const interfaceUrl = (given: string): string => {
+  const url = new URL(given);
+  const path = withoutTrailing(url.pathname, "/");
+  return `${url.origin}${path === "" ? "/api" : path}`;
+};
+
+export const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 
 /** An answer of the node other than 2xx. */
 export class NodeRefusal extends Error {
@@ -11,7 +37,7 @@ export class NodeRefusal extends Error {
   readonly said: string | undefined;
 
   constructor(status: number, body: unknown, url: string) {
-    const said = typeof body === "object" && body !== null && "message" in body ? String(body.message) : undefined;
+    const said = isObject(body) && "message" in body ? String(body["message"]) : undefined;
     super(`${url} was answered with ${status}${said === undefined ? "" : `: ${said}`}`);
     this.name = "NodeRefusal";
     this.status = status;
@@ -19,22 +45,30 @@ export class NodeRefusal extends Error {
   }
 }
 
-/** Logs failures, each once until it is another. That the node is away is said elsewhere; that it refuses something, only here. */
-export const createFailureLog = (what: string, logger: Logger) => {
-  let told: string | undefined;
+interface FailureLogNeeds {
+  logger: Logger;
+  /** The line of the log. */
+  say(message: string): string;
+  /** Whether it is a warning. Default: where the node refuses something, which is said nowhere else; that it is away is. */
+  isWarning?(error: unknown): boolean;
+}
+
+/** Logs failures, each once until it is another. */
+export const createFailureLog = ({ logger, say, isWarning = (error) => error instanceof NodeRefusal }: FailureLogNeeds) => {
+  let last: string | undefined;
   return {
     note: (error: unknown): void => {
       const message = messageOf(error);
-      if (message !== told) logger[error instanceof NodeRefusal ? "warn" : "debug"](`${what}: ${message}`);
-      told = message;
+      if (message !== last) logger[isWarning(error) ? "warn" : "debug"](say(message));
+      last = message;
     },
     over: (): void => {
-      told = undefined;
+      last = undefined;
     },
   };
 };
 
-export interface Asking {
+interface Asking {
   /** Aborting gives up. */
   signal?: AbortSignal | undefined;
   /** Milliseconds for the whole answer. */

@@ -1,7 +1,7 @@
-import type { ReplicaDistance } from "../../../types/followed-node.js";
-import { pause } from "../../async/pause.js";
-import { messageOf } from "../../errors.js";
-import type { NodeClient } from "./node-client.js";
+import type { ReplicaDistance } from "../../types/followed-node.js";
+import { pause } from "../async/pause.js";
+import { messageOf } from "../errors.js";
+import { isObject, type NodeClient } from "./node-client.js";
 
 /** Whether the node answers, and how far it is. */
 export interface NodeWatch {
@@ -15,8 +15,9 @@ export interface NodeWatch {
   tip(): number | undefined;
   problem(): string | undefined;
   distance(height: number): ReplicaDistance;
-  /** Calls `changed` when the node is reached again, or no longer. */
+  /** Calls `changed` when the node is reached again, or no longer, and with each `tell`. */
   watch(changed: () => void): () => void;
+  tell(): void;
 }
 
 interface NodeWatchNeeds {
@@ -34,8 +35,8 @@ const patience = 2_000;
 const retryInterval = 250;
 
 const tipIn = (report: unknown): number | undefined => {
-  const tip = typeof report === "object" && report !== null && "tip" in report ? report.tip : undefined;
-  return typeof tip === "object" && tip !== null && "height" in tip && typeof tip.height === "number" ? tip.height : undefined;
+  const tip = isObject(report) ? report["tip"] : undefined;
+  return isObject(tip) && typeof tip["height"] === "number" ? tip["height"] : undefined;
 };
 
 /** When the node was heard last, and who is told when that changes. */
@@ -51,12 +52,16 @@ const createContact = (now: () => number, url: string) => {
     clearTimeout(away);
     away = setTimeout(tell, awayAfter + 1).unref();
   };
-  const problem = (): string | undefined => (now() - contact.heardAt < awayAfter ? undefined : `${url} has not answered for ${Math.round((now() - contact.heardAt) / 1000)} s: ${contact.failure}`);
+  const problem = (): string | undefined =>
+    now() - contact.heardAt < awayAfter
+      ? undefined
+      : `${url} has not answered for ${Math.round((now() - contact.heardAt) / 1000)} s: ${contact.failure}`;
 
   return {
     answers: () => contact.answers,
     heardAt: () => contact.heardAt,
     problem,
+    tell,
     begin: (): void => {
       contact.heardAt = now();
       expect();
@@ -141,5 +146,6 @@ export const createNodeWatch = ({ client, now, lookInterval = 1_000 }: NodeWatch
       return { behind, lag: behind === 0 && problem() === undefined ? 0 : Math.round(now() - levelAt) };
     },
     watch: contact.watch,
+    tell: contact.tell,
   };
 };

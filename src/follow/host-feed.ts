@@ -1,18 +1,21 @@
-import type { MaybePromise } from "../../../types/chain-adapter.js";
-import type { HostEvents } from "../../../types/events.js";
-import type { EventJournal, HostLog } from "../../../types/host-log.js";
-import type { Clock, Logger } from "../../../types/node-context.js";
-import { closeAll } from "../../async/close-all.js";
-import type { ChainRules } from "../../chain/rules.js";
-import { HostGivenUp, messageOf, PorticoError } from "../../errors.js";
-import type { Problems } from "../../operate/problems.js";
-import type { BlockName } from "../cursor.js";
-import { canonicalEvent } from "../event-names.js";
-import { hostPayload } from "./host-payload.js";
+import type { MaybePromise } from "../../types/chain-adapter.js";
+import type { HostEvents } from "../../types/events.js";
+import type { EventJournal, HostLog } from "../../types/host-log.js";
+import type { Clock, Logger } from "../../types/node-context.js";
+import { closeAll } from "../async/close-all.js";
+import type { ChainRules } from "../chain/rules.js";
+import { HostGivenUp, messageOf, PorticoError } from "../errors.js";
+import type { Problems } from "../operate/problems.js";
+import type { BlockName } from "./cursor.js";
+import { canonicalEvent } from "./event-names.js";
+import { hostPayload } from "./payload.js";
 
-/** That the store cannot be written lasts, and is logged by whoever keeps the store, once; and so is that the node stops without its host. */
+/**
+ * That the store cannot be written lasts, and is logged by whoever keeps the store, once; and so is that the node stops without its host.
+ */
 const isTold = (error: unknown): boolean =>
-  error instanceof Error && (error instanceof HostGivenUp || error.name === "WriteRefused" || (error instanceof PorticoError && error.code === "STORE_UNWRITABLE"));
+  error instanceof Error &&
+  (error instanceof HostGivenUp || error.name === "WriteRefused" || (error instanceof PorticoError && error.code === "STORE_UNWRITABLE"));
 
 interface HostFeedNeeds {
   events: HostEvents;
@@ -58,7 +61,12 @@ const withPatience = async (awaited: Promise<void>): Promise<void> => {
 };
 
 /** Listens to events. Returns what ends that, event by event. */
-const listen = (events: HostEvents, names: readonly string[], hear: (name: string, payload: unknown) => void, failed: () => void): (() => void)[] => {
+const listen = (
+  events: HostEvents,
+  names: readonly string[],
+  hear: (name: string, payload: unknown) => void,
+  failed: () => void,
+): (() => void)[] => {
   const ends: (() => void)[] = [];
   try {
     for (const name of names) {
@@ -75,8 +83,14 @@ const listen = (events: HostEvents, names: readonly string[], hear: (name: strin
   }
 };
 
-export const startHostFeed = ({ events, names, rules, log, journal, clock, logger, problems, blocksWritten, tip, logged }: HostFeedNeeds): HostFeed => {
-  const standstill = problems.define({ begun: "the host's events cannot be moved from the journal into the log", ended: "the host's events are moved into the log again" });
+const standstillTexts = {
+  begun: "the host's events cannot be moved from the journal into the log",
+  ended: "the host's events are moved into the log again",
+};
+
+export const startHostFeed = (needs: HostFeedNeeds): HostFeed => {
+  const { events, names, rules, log, journal, clock, logger, problems, tip } = needs;
+  const standstill = problems.define(standstillTexts);
   let last = Math.max(journal.kept().at(-1)?.number ?? 0, log.last());
   let position: BlockName | null = null;
   let draining: Promise<void> | undefined;
@@ -89,13 +103,14 @@ export const startHostFeed = ({ events, names, rules, log, journal, clock, logge
     try {
       for (let newest = journal.kept().at(-1); newest !== undefined; newest = journal.kept().at(-1)) {
         const until = newest.number;
-        await withPatience(blocksWritten());
+        await withPatience(needs.blocksWritten());
         const now = await tip();
         if (now !== undefined) position = { height: now.height, id: now.id };
-        const taken = journal.kept().filter(({ number }) => number <= until).slice(0, takenTogether);
+        const due = journal.kept().filter(({ number }) => number <= until);
+        const taken = due.slice(0, takenTogether);
         await log.append(taken.map(({ number, at, event, json }) => ({ sequence: number, at, event, json, position })));
         // Before the journal, which may fail on a full disk.
-        logged();
+        needs.logged();
         journal.forget(taken.at(-1)?.number ?? 0);
       }
       standstill.end();
@@ -132,16 +147,12 @@ export const startHostFeed = ({ events, names, rules, log, journal, clock, logge
     await draining;
   };
 
-  let ending: Promise<void> | undefined;
   const end = (): Promise<void> => {
     ended = true;
     clearTimeout(retry);
     return closeAll(...listening, settled, () => journal.close());
   };
-
-  return {
-    settled,
-    // Once, however often it is called: the journal's file may be another's by then.
-    end: () => (ending ??= end()),
-  };
+  let ending: Promise<void> | undefined;
+  // Once, however often it is called: the journal's file may be another's by then.
+  return { settled, end: () => (ending ??= end()) };
 };

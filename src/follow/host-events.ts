@@ -1,8 +1,8 @@
-import type { ChangesView } from "../../../types/chain-adapter.js";
-import type { HostLog, LoggedEvent } from "../../../types/host-log.js";
-import { ask, type Asking } from "../../async/drive.js";
-import type { BlockName, Cursor, LogPlace } from "../cursor.js";
-import type { FollowEvent, Group } from "../event.js";
+import type { ChangesView } from "../../types/chain-adapter.js";
+import type { HostLog, LoggedEvent } from "../../types/host-log.js";
+import { ask, type Asking } from "../async/drive.js";
+import type { BlockName, Cursor, LogPlace } from "./cursor.js";
+import type { FollowEvent, Group } from "./follow.js";
 
 /** An event of the host, as the log keeps it. */
 class HostEvent implements FollowEvent {
@@ -29,7 +29,8 @@ class HostEvent implements FollowEvent {
 /** A cursor's place in this node's log; none before the first event. */
 export const placeOf = (node: string, sequence: number): LogPlace | undefined => (sequence === 0 ? undefined : { node, sequence });
 
-export const cursorOf = (block: BlockName | undefined, log: LogPlace | undefined): Cursor => (log === undefined ? { block } : { block, log });
+export const cursorOf = (block: BlockName | undefined, log: LogPlace | undefined): Cursor =>
+  log === undefined ? { block } : { block, log };
 
 /** The group of one event of the host, for a reader at a block. */
 export const hostGroup = (node: string, logged: LoggedEvent, before: Cursor): Group => ({

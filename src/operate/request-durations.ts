@@ -1,6 +1,12 @@
-import { atOnce, type Sliced } from "../../async/time-slicing.js";
-import type { Route } from "../../http/route.js";
-import { addable } from "./addable.js";
+import { atOnce, type Sliced } from "../async/time-slicing.js";
+import type { Route } from "../http/route.js";
+
+/**
+ * Whole numbers of 2^-20 s, about a microsecond, are added without rounding. Other sums differ by the order in which processes are added,
+ * and
+ * Prometheus would take one that is less by its last digit for a restart.
+ */
+export const addable = (value: number): number => Math.floor(value * 2 ** 20) / 2 ** 20;
 
 /** Upper bounds of the buckets, in seconds: a reply from memory takes 20 µs, one that looks at many rows a second. */
 export const durationBounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;

@@ -1,10 +1,9 @@
-import type { Peer } from "../../../types/chain.js";
-import type { TransactionData } from "../../../types/events.js";
-import type { Network, NodeContext, NodeInfo, PoolResult } from "../../../types/node-context.js";
-import { messageOf, PorticoError } from "../../errors.js";
-import { type Asked, createAsked } from "../asked.js";
-import type { LastKnown } from "../last-known.js";
-import { type NodeClient, NodeRefusal } from "./node-client.js";
+import type { Peer } from "../../types/chain.js";
+import type { TransactionData } from "../../types/events.js";
+import type { Network, NodeContext, NodeInfo, PoolResult } from "../../types/node-context.js";
+import { messageOf, PorticoError } from "../errors.js";
+import { type Answer, type AnswerStore, createAnswer } from "./answers.js";
+import { isObject, type NodeClient, NodeRefusal } from "./node-client.js";
 import type { NodeWatch } from "./node-watch.js";
 
 /** What the node says of itself and its network, and its pool. */
@@ -18,12 +17,12 @@ export interface NodeHost extends Required<Pick<NodeContext, "peers" | "sync" | 
 interface NodeHostNeeds {
   client: NodeClient;
   watch: NodeWatch;
-  lastKnown: LastKnown;
+  answers: AnswerStore;
   now(): number;
 }
 
 /** Milliseconds. */
-const goodFor = { status: 500, peers: 1_000, pool: 500, configuration: 10_000 };
+const goodFor = { status: 500, peers: 1_000, suspended: 1_000, pool: 500, configuration: 10_000 };
 const patience = 2_000;
 
 const pageSize = 100;
@@ -50,14 +49,15 @@ const submitted = (shown: Record<string, unknown>): TransactionData => {
   } as unknown as TransactionData;
 };
 
-export const createNodeHost = ({ client, watch, lastKnown, now }: NodeHostNeeds): NodeHost => {
-  const asked = <T>(name: keyof typeof goodFor | "suspended" | "own delegate", ask: () => Promise<T>, otherwise?: T): Asked<T> =>
-    createAsked({ name, ask, lastKnown, isReachable: () => watch.problem() === undefined, now, goodFor: name in goodFor ? goodFor[name as keyof typeof goodFor] : goodFor.peers, ...(otherwise === undefined ? {} : { otherwise }) });
+/** `/strings/v2`: whatever the node's defaults are. */
+const createGet =
+  (client: NodeClient) =>
+  (path: string): Promise<unknown> =>
+    client.json(`/strings/v2${path}`, { timeout: patience });
 
-  /** `/strings/v2`: whatever the node's defaults are. */
-  const get = (path: string): Promise<unknown> => client.json(`/strings/v2${path}`, { timeout: patience });
-
-  const allPages = async (path: string): Promise<unknown[]> => {
+const createAllPages =
+  (get: (path: string) => Promise<unknown>) =>
+  async (path: string): Promise<unknown[]> => {
     const rows: unknown[] = [];
     for (let page = 1; page <= mostPages; page++) {
       const { data } = (await get(`${path}?limit=${pageSize}&page=${page}`)) as { data: unknown[] };
@@ -67,33 +67,54 @@ export const createNodeHost = ({ client, watch, lastKnown, now }: NodeHostNeeds)
     return rows;
   };
 
-  const peers = asked("peers", async () => (await allPages("/peers")) as Peer[], []);
-  const suspended = asked("suspended", async () => (await allPages("/peers/suspended")) as Peer[], []);
-  const pool = asked("pool", async () => (await allPages("/transactions/unconfirmed")).map((row) => submitted(row as Record<string, unknown>)), []);
-  const status = asked<Status>("status", async () => {
+/** @throws PorticoError NOT_SUPPORTED, UNPROCESSABLE, NOT_READY */
+const submitTo = async (client: NodeClient, transactions: TransactionData[]): Promise<PoolResult> => {
+  try {
+    const reply = await client.json("/v2/transactions", { body: { transactions } });
+    const { data, errors } = reply as { data: PoolResult; errors?: PoolResult["errors"] };
+    return errors === undefined ? data : { ...data, errors };
+  } catch (error) {
+    const refusal = error instanceof NodeRefusal ? error : undefined;
+    if (refusal?.status === 501) throw new PorticoError("NOT_SUPPORTED", "This node takes no transactions.");
+    if (refusal?.status === 422) throw new PorticoError("UNPROCESSABLE", refusal.said ?? "The node refuses these transactions.");
+    throw new PorticoError("NOT_READY", `The node takes no transactions at present: ${messageOf(error)}.`);
+  }
+};
+
+export const createNodeHost = ({ client, watch, answers, now }: NodeHostNeeds): NodeHost => {
+  const answer = <T>(name: keyof typeof goodFor, ask: () => Promise<T>, otherwise?: T): Answer<T> =>
+    createAnswer({ name, ask, otherwise, answers, isReachable: () => watch.problem() === undefined, now, goodFor: goodFor[name] });
+  const get = createGet(client);
+  const allPages = createAllPages(get);
+
+  const peers = answer("peers", async () => (await allPages("/peers")) as Peer[], []);
+  const suspended = answer("suspended", async () => (await allPages("/peers/suspended")) as Peer[], []);
+  const pool = answer(
+    "pool",
+    async () => (await allPages("/transactions/unconfirmed")).map((row) => submitted(row as Record<string, unknown>)),
+    [],
+  );
+  const status = answer<Status>("status", async () => {
     const { data } = (await get("/node/status")) as { data: { synced: boolean; now: number; blocksCount: number } };
     return { synced: data.synced, networkHeight: data.now + data.blocksCount };
   });
-  const configuration = asked<NodeInfo>("configuration", async () => {
-    const { data } = (await get("/node/configuration")) as { data: { core?: { version: string }; ports: NodeInfo["ports"]; transactionPool: NonNullable<NodeInfo["transactionPool"]> } };
-    return { ...(data.core === undefined ? {} : { version: data.core.version }), ports: data.ports ?? {}, transactionPool: data.transactionPool };
+  const configuration = answer<NodeInfo>("configuration", async () => {
+    const { data } = (await get("/node/configuration")) as {
+      data: { core?: { version: string }; ports: NodeInfo["ports"]; transactionPool: NonNullable<NodeInfo["transactionPool"]> };
+    };
+    return {
+      ...(data.core === undefined ? {} : { version: data.core.version }),
+      ports: data.ports ?? {},
+      transactionPool: data.transactionPool,
+    };
   });
-  const node: NodeInfo = { ...(lastKnown.get("configuration") as NodeInfo | undefined) };
+  const node: NodeInfo = { ...(answers.get("configuration") as NodeInfo | undefined) };
 
   const submit = async (transactions: TransactionData[]): Promise<PoolResult> => {
     const problem = watch.problem();
     if (problem !== undefined) throw new PorticoError("NOT_READY", `The node takes no transactions at present: ${problem}.`);
     pool.forget();
-    try {
-      const { data, errors } = (await client.json("/v2/transactions", { body: { transactions } })) as { data: PoolResult; errors?: PoolResult["errors"] };
-      return errors === undefined ? data : { ...data, errors };
-    } catch (error) {
-      if (error instanceof NodeRefusal && error.status === 501) throw new PorticoError("NOT_SUPPORTED", "This node takes no transactions.");
-      if (error instanceof NodeRefusal && error.status === 422) throw new PorticoError("UNPROCESSABLE", error.said ?? "The node refuses these transactions.");
-      throw new PorticoError("NOT_READY", `The node takes no transactions at present: ${messageOf(error)}.`);
-    } finally {
-      pool.forget();
-    }
+    return submitTo(client, transactions).finally(pool.forget);
   };
 
   return {
@@ -112,14 +133,13 @@ export const createNodeHost = ({ client, watch, lastKnown, now }: NodeHostNeeds)
   };
 };
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
-
 /** The network that the node serves. @throws PorticoError HOST_SILENT where the answer is none: the URL is another service's */
 export const askNetwork = async (client: NodeClient): Promise<Network> => {
   const path = "/v2/node/configuration/crypto";
   const reply = await client.json(path, { timeout: 5 * patience });
   const data = isObject(reply) ? reply["data"] : undefined;
-  const isNetwork = isObject(data) && isObject(data["network"]) && typeof data["network"]["nethash"] === "string" && isObject(data["genesisBlock"]);
+  const isNetwork =
+    isObject(data) && isObject(data["network"]) && typeof data["network"]["nethash"] === "string" && isObject(data["genesisBlock"]);
   if (!isNetwork) throw new PorticoError("HOST_SILENT", `${client.url}${path} was not answered as by a node`);
   return data as unknown as Network;
 };
