@@ -8,7 +8,7 @@ import { createApiPlugin, verifyStore } from "../../src/index.js";
 import { openTransaction } from "../../src/store/lmdb/reading.js";
 import { stateKey } from "../../src/store/records/records.js";
 import { createViews } from "../../src/store/state/read-views.js";
-import { createTipCache } from "../../src/store/state/tip-cache.js";
+import { createTipCache } from "../../src/store/state/store.js";
 import { PorticoError } from "../../src/errors.js";
 import { noEntries } from "../../src/store/layout/write-log.js";
 import type { WriteWatch } from "../../src/store/lmdb/write-watch.js";

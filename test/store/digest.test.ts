@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { atOnce } from "../../src/async/time-slicing.js";
 import { createDigest, digestOf } from "../../src/chain/digest.js";
 import { createReading } from "../../src/store/lmdb/reading.js";
-import { transact } from "../../src/store/lmdb/transact.js";
+import { transact } from "../../src/store/lmdb/safe/transact.js";
 import type { Store } from "../../src/store/state/store.js";
 import { scanDigest } from "../../src/store/write/state-digest.js";
 import type { BlockData } from "../../types/events.js";

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { appendToList, listSequence } from "../../src/store/records/posting-list.js";
 import { createWriteLog } from "../../src/store/layout/write-log.js";
-import { createUndoJournal, rollBack } from "../../src/store/write/batch/journal.js";
+import { createUndoJournal, rollBack } from "../../src/store/write/batch/undo.js";
 import { listKey, pieceLength } from "../../src/store/layout/posting-pieces.js";
 import { createFreshReads } from "../../src/store/write/batch/fresh-read.js";
 import { createWriteBatch, type WriteBatch } from "../../src/store/write/batch/write-batch.js";

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { fromNth, levelOf, rankOf, readEntries, readNumbers, sizeOf, topLevel } from "../../src/store/records/ranked-set.js";
 import { type RankedSets, type RankedSetWriter, createRankedSets } from "../../src/store/write/ranked-set-writer.js";
 import { createWriteLog, type WriteLog } from "../../src/store/layout/write-log.js";
-import { createUndoJournal, rollBack } from "../../src/store/write/batch/journal.js";
+import { createUndoJournal, rollBack } from "../../src/store/write/batch/undo.js";
 import { createFreshReads } from "../../src/store/write/batch/fresh-read.js";
 import { createWriteBatch, type WriteBatch } from "../../src/store/write/batch/write-batch.js";
 import { createReading, type Reading } from "../../src/store/lmdb/reading.js";

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import type { RangeOptions } from "lmdb";
 import { type Environment, openEnvironment, type StoreDatabase } from "../../src/store/lmdb/environment.js";
 import { createReading, openTransaction, type Reading } from "../../src/store/lmdb/reading.js";
-import { transact } from "../../src/store/lmdb/transact.js";
+import { transact } from "../../src/store/lmdb/safe/transact.js";
 import { randomFrom } from "../follow/schedule.js";
 import { closeTemporaryStores, temporaryFolder } from "./temporary-store.js";
 

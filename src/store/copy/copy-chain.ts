@@ -4,7 +4,7 @@ import type { ChainRules } from "../../chain/rules.js";
 import { databases } from "../layout/keys.js";
 import { type Environment, openEnvironment } from "../lmdb/environment.js";
 import { createReading, openTransaction } from "../lmdb/reading.js";
-import { transact } from "../lmdb/transact.js";
+import { transact } from "../lmdb/safe/transact.js";
 import { readState } from "../records/records.js";
 import { createFreshReads } from "../write/batch/fresh-read.js";
 import { readDigest } from "../write/state-digest.js";

@@ -12,7 +12,7 @@ import { makeFolder } from "../../files/make-folder.js";
 import { layoutVersion } from "../layout/keys.js";
 import { type Environment, storeFile } from "../lmdb/environment.js";
 import { createReading } from "../lmdb/reading.js";
-import { keepFromOthers } from "../lmdb/file-mode.js";
+import { keepFromOthers } from "../lmdb/open-file.js";
 import { scanDigest } from "../write/state-digest.js";
 import type { CopyResult, CopyTask } from "./copy-process.js";
 import { createStore, type Store } from "../state/store.js";

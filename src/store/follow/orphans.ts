@@ -3,10 +3,10 @@ import type { Block } from "../../../types/chain.js";
 import type { FullBlock } from "../../chain/blocks/block.js";
 import { blockCodec, transactionCodec } from "../layout/block-codec.js";
 import { numberKey, textDigest, textKey } from "../layout/keys.js";
-import { rowChecksum } from "../layout/row-checksum.js";
+import { rowChecksum } from "../layout/checksums.js";
 import type { Environment } from "../lmdb/environment.js";
 import type { Getting } from "../lmdb/reading.js";
-import { transact } from "../lmdb/transact.js";
+import { transact } from "../lmdb/safe/transact.js";
 import type { WriteBatch } from "../write/batch/write-batch.js";
 
 /**

@@ -6,10 +6,9 @@ import type { StateRecord, WalletRecord } from "../layout/codec.js";
 import { heightOfRow, historyBounds, historyKinds, unpackFigures, unpackHeight, unpackTraits, type WalletFigures } from "../layout/history-rows.js";
 import type { KeyBounds, Reading } from "../lmdb/reading.js";
 import type { Search } from "../query/search.js";
-import { firstWhere } from "../records/binary-search.js";
+import { firstWhere } from "../records/sorting.js";
 import { readWallet } from "../records/records.js";
-import { changesMissing } from "./completeness.js";
-import { heightRowAt, walletAt } from "./past-records.js";
+import { changesMissing, heightRowAt, walletAt } from "./past-records.js";
 
 interface Needs {
   reading: Reading;

@@ -8,7 +8,7 @@ import { listKey, pieceLength, pieceParts } from "./posting-pieces.js";
  * what is replaced or removed is taken off. Of appended lists, each number is an entry, as in logs of entries.
  *
  * They are kept in the database `meta`. Deliveries, changes that have not been told yet, and what is known of the store as a whole have
- * none; rows of blocks taken off the chain carry their own (row-checksum.ts), as those of webhooks do (webhooks/row-encoding.ts).
+ * none; rows of blocks taken off the chain carry their own (`rowChecksum`), as those of webhooks do (webhooks/row-encoding.ts).
  */
 
 /** Noted in `meta`: that checksums are kept (true). */
@@ -127,3 +127,13 @@ export const checksumBytes = ({ sum, count }: Checksum): Buffer => {
   bytes.writeUIntBE(count, head.length + sumLength, sumLength);
   return bytes;
 };
+
+/** A value of a row, as it is and as it is read again: bytes in any kind of array, numbers of any kind by their digits. */
+const valueText = function (this: Record<string, unknown>, name: string, value: unknown): unknown {
+  const own = this[name];
+  if (own instanceof Uint8Array) return Buffer.from(own).toString("hex");
+  return typeof value === "bigint" || typeof value === "number" ? String(value) : value;
+};
+
+/** For rows that are written one by one, beside the blocks, and so are in no sum: each carries its own checksum, as its last value. */
+export const rowChecksum = (key: Buffer, values: readonly unknown[]): number => hashOf(keyHashOf(key), Buffer.from(JSON.stringify(values, valueText)));

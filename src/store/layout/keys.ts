@@ -99,7 +99,7 @@ export const sets = {
   blocksByPayloadLength: 26,
   blocksByPayloadHash: 27,
   blocksBySignature: 28,
-  /** Locks: `lock-index.ts` says what each key is. */
+  /** Locks: `account-indexes.ts` says what each key is. */
   locksById: 40,
   locksByTimestamp: 41,
   locksByAmount: 42,

@@ -7,12 +7,11 @@ import { withoutTrailing } from "../../text/trim-end.js";
 import { type CommitThreadData, createCommitWorker } from "./commit-worker.js";
 import { checksumsKey } from "../layout/checksums.js";
 import type { LogBytes } from "../layout/write-log.js";
-import { fullLengthName } from "./file/file-check.js";
+import { fullLengthName } from "./safe/file-check.js";
 import { makeWhole, openSound } from "./open-file.js";
 import { type DatabaseName, databases, type Format, formatKey, layoutVersion, textKey } from "../layout/keys.js";
 import { becomeWriter } from "./writer-lock.js";
-import { endWriting, transactAnyway } from "./transact.js";
-import { checkWritable, noteFile, whyUnwritten } from "./write-gate.js";
+import { endWriting, transactAnyway, checkWritable, noteFile, whyUnwritten } from "./safe/transact.js";
 import { unwatched, type WriteWatch } from "./write-watch.js";
 
 export type StoreDatabase = Database<unknown, Buffer>;

@@ -1,6 +1,6 @@
 import { messageOf, PorticoError } from "../../errors.js";
 import type { Problem, Problems } from "../../operate/problems.js";
-import { WriteRefused } from "./write-gate.js";
+import { WriteRefused } from "./safe/transact.js";
 
 /** Who writes: each can fail while the others do not. */
 type WritePart = "blocks" | "webhooks" | "events" | "journal";

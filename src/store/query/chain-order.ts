@@ -1,6 +1,6 @@
 import type { Range } from "../../../types/chain-queries.js";
 import type { StateRecord, WalletRecord } from "../layout/codec.js";
-import { firstNotBelow } from "../records/binary-search.js";
+import { firstNotBelow } from "../records/sorting.js";
 import { lists, numberKey, sets, textDigest } from "../layout/keys.js";
 import type { Reading } from "../lmdb/reading.js";
 import { listSequence } from "../records/posting-list.js";

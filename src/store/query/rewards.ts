@@ -1,7 +1,7 @@
 import type { Block } from "../../../types/chain.js";
 import { parseAmount } from "../../chain/amount.js";
 import type { ChainRules } from "../../chain/rules.js";
-import { firstWhere } from "../records/binary-search.js";
+import { firstWhere } from "../records/sorting.js";
 import { rankOf } from "../records/ranked-set.js";
 import { existing, readBlock } from "../records/records.js";
 import { amountKey, numberKey, sets } from "../layout/keys.js";

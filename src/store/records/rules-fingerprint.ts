@@ -6,7 +6,7 @@ import type { Environment } from "../lmdb/environment.js";
 import { textKey } from "../layout/keys.js";
 import { createReading } from "../lmdb/reading.js";
 import { readState } from "./records.js";
-import { transactAnyway } from "../lmdb/transact.js";
+import { transactAnyway } from "../lmdb/safe/transact.js";
 
 /**
  * The rules from which a stored state follows, as far as data can express them. A state computed by rules other than those the host

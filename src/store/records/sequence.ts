@@ -1,7 +1,6 @@
 import { type Entry, firstWithin, fromNth, type KeyRange, rankOf, readEntries, type ReadKeys, readNumbers, sizeOf } from "./ranked-set.js";
-import { firstNotBelow } from "./binary-search.js";
+import { firstNotBelow, countBefore } from "./sorting.js";
 import type { Reading } from "../lmdb/reading.js";
-import { countBefore } from "./sorting.js";
 
 /** An ordered list, any part of which can be read without walking to it. The store answers queries from these. */
 export interface Sequence<T> {

@@ -1,7 +1,7 @@
 import { textKey } from "../layout/keys.js";
 import type { Environment } from "../lmdb/environment.js";
 import { leaveRebuilt } from "../follow/orphans.js";
-import { transact } from "../lmdb/transact.js";
+import { transact } from "../lmdb/safe/transact.js";
 import { readBlock } from "../records/records.js";
 import type { Views } from "./read-views.js";
 import { completeKey, readRebuild, type Rebuild, writeRebuild } from "./rebuild.js";

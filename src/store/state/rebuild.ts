@@ -7,7 +7,7 @@ import { listKey, pieceLength, pieceParts } from "../layout/posting-pieces.js";
 import { createWriteLog } from "../layout/write-log.js";
 import type { Environment } from "../lmdb/environment.js";
 import { createReading } from "../lmdb/reading.js";
-import { transact } from "../lmdb/transact.js";
+import { transact } from "../lmdb/safe/transact.js";
 import { rankingKey, readFullBlock, stateKey } from "../records/records.js";
 import type { WriteBatch } from "../write/batch/write-batch.js";
 import { directly, putOrphan, putRebuilt, withApplied } from "../follow/orphans.js";

@@ -1,21 +1,52 @@
+import type { Tip } from "../../../types/chain.js";
+import type { BlockData, BlockSource, IndexingProgress } from "../../../types/events.js";
+import type { Logger } from "../../../types/node-context.js";
+import type { FullClock } from "../../async/clock.js";
 import { runSliced, type Pace } from "../../async/time-slicing.js";
 import type { FullBlock } from "../../chain/blocks/block.js";
 import type { ChainRules } from "../../chain/rules.js";
-import type { FullClock } from "../../async/clock.js";
 import { messageOf, PorticoError } from "../../errors.js";
 import type { Problems } from "../../operate/problems.js";
-import type { BlockData, BlockSource, IndexingProgress } from "../../../types/events.js";
-import type { Logger } from "../../../types/node-context.js";
 import type { Store } from "../state/store.js";
-import { createApplyRun } from "./apply-run.js";
+import type { BlockName } from "../state/store-contract.js";
+import { createApplyRun, type ToldBlock } from "./apply-run.js";
 import { createBatchedApply, createProgress, type Progress, silentProgress } from "./batch-apply.js";
-import { type BlockName, createDisowned } from "./disowned.js";
-import { createGoingBack } from "./going-back.js";
+import { createDisowned, createGoingBack } from "./going-back.js";
 import { createReadOn, type Seen } from "./read-on.js";
-import { createRewardCheck } from "./reward-check.js";
-import type { ToldBlock } from "./runs.js";
-import type { SourceNode } from "./source-node.js";
-import { createSourceReads, type SourceReads } from "./source-reads.js";
+import { type SourceNode, createSourceReads, type SourceReads } from "./source.js";
+
+interface RewardCheckNeeds {
+  store: Pick<Store, "tip" | "firstOtherReward">;
+  /** Id of the store's block at a height. */
+  idAt(height: number): string | undefined;
+  problems: Problems;
+}
+
+/**
+ * Compares the rewards of blocks with the milestones'. The state is computed from the blocks' own, and so it is right; but a chain with
+ * others belongs to another network than the host says, whose constants and delegates are then served beside it.
+ * Returns what is to be called when the chain has changed.
+ */
+const createRewardCheck = ({ store, idAt, problems }: RewardCheckNeeds): (() => void) => {
+  const problem = problems.define({ level: "warn", kind: "diverged", begun: "the chain's rewards are not those of its network", ended: "the chain's rewards are those of its network again" });
+  /** The tip when the chain was last looked at. */
+  let checked: Tip | undefined;
+  /** The block that was found. */
+  let other: { height: number; id: string } | undefined;
+
+  return () => {
+    const tip = store.tip();
+    if (tip === undefined || tip.id === checked?.id) return;
+    if (other !== undefined && idAt(other.height) === other.id) return;
+    if (other !== undefined) problem.end();
+    const from = other === undefined && checked !== undefined && idAt(checked.height) === checked.id ? checked.height + 1 : 1;
+    const found = store.firstOtherReward(from);
+    [checked, other] = [tip, found?.block];
+    if (found === undefined) return;
+    const { height, reward } = found.block;
+    problem.begin(`block ${height} has the reward ${reward}, but \`network.milestones\` give ${found.expected} at this height: the chain belongs to another network`);
+  };
+};
 
 export interface CatchingUpNeeds {
   store: Store;

@@ -8,7 +8,7 @@ import { messageOf, PorticoError } from "../../errors.js";
 import { rebuildText } from "../state/rebuild.js";
 import { type CatchingUp, type CatchingUpNeeds, createCatchingUp } from "./catch-up.js";
 import { createRetrying, type RetryPace } from "./retry.js";
-import { headerOf, runsOf, type ToldBlock } from "./runs.js";
+import { headerOf, runsOf, type ToldBlock } from "./apply-run.js";
 
 export interface FollowerNeeds extends CatchingUpNeeds {
   /** Is told how long each block of the host's took to be written, in milliseconds. */

@@ -2,13 +2,11 @@ import type { Tip } from "../../../types/chain.js";
 import type { BlockData, BlockSource } from "../../../types/events.js";
 import type { FullClock } from "../../async/clock.js";
 import type { Logger } from "../../../types/node-context.js";
-import { firstWhere } from "../records/binary-search.js";
+import { firstWhere } from "../records/sorting.js";
 import type { Store } from "../state/store.js";
 import type { Progress } from "./batch-apply.js";
-import type { Disowned } from "./disowned.js";
-import type { GoingBack } from "./going-back.js";
-import type { SourceNode } from "./source-node.js";
-import type { SourceReads } from "./source-reads.js";
+import type { Disowned, GoingBack } from "./going-back.js";
+import type { SourceNode, SourceReads } from "./source.js";
 
 /** What is known of the source, by comparison with the store. */
 export interface Seen {

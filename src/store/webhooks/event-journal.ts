@@ -4,8 +4,8 @@ import type { Logger } from "../../../types/node-context.js";
 import type { EventJournal, HeardEvent } from "../../../types/webhook-store.js";
 import { messageOf, PorticoError } from "../../errors.js";
 import { makeFolder } from "../../files/make-folder.js";
-import { keepFromOthers } from "../lmdb/file-mode.js";
-import { refusedBy } from "../lmdb/write-gate.js";
+import { keepFromOthers } from "../lmdb/open-file.js";
+import { refusedBy } from "../lmdb/safe/transact.js";
 import { unwatched, type WriteWatch } from "../lmdb/write-watch.js";
 import { readEvents } from "./journal-lines.js";
 

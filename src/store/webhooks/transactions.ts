@@ -1,5 +1,5 @@
 import type { WebhookStore } from "../../../types/webhook-store.js";
-import { transact, transactSoon } from "../lmdb/transact.js";
+import { transact, transactSoon } from "../lmdb/safe/transact.js";
 import { unwatched, type WriteWatch } from "../lmdb/write-watch.js";
 import { type OpenEnvironment, readNumber, type WebhookDatabases } from "./databases.js";
 import { createHandOn } from "./known.js";

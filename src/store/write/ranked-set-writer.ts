@@ -1,6 +1,6 @@
 import { at, countBetween, endOf, keyOf, levelOf, nothing, readCount, topLevel } from "../records/ranked-set.js";
-import { firstWhere } from "../records/binary-search.js";
-import type { Journal } from "./batch/journal.js";
+import { firstWhere } from "../records/sorting.js";
+import type { Journal } from "./batch/undo.js";
 import type { WriterReading } from "../lmdb/reading.js";
 import type { Sliced } from "../../async/time-slicing.js";
 

@@ -1,10 +1,11 @@
 import type { Lock, Tip } from "../../../types/chain.js";
+import { atOnce, type Sliced, runSliced } from "../../async/time-slicing.js";
 import { digestOf, type StateParts } from "../../chain/digest.js";
 import { type Codec, type DelegateRecord, delegateCodec, lockCodec, type WalletRecord, walletCodec } from "../layout/codec.js";
 import { type DatabaseName, numberKey, textKey } from "../layout/keys.js";
-import type { Getting, WriterReading } from "../lmdb/reading.js";
+import type { Environment } from "../lmdb/environment.js";
+import { type Getting, type WriterReading, createReading, openTransaction } from "../lmdb/reading.js";
 import { existing, readRanking, readState } from "../records/records.js";
-import { atOnce, type Sliced } from "../../async/time-slicing.js";
 import type { WriteBatch } from "./batch/write-batch.js";
 
 /** The digests of the store's states: of the tip, and of each block that it can go back to. Each names its block. */
@@ -50,4 +51,36 @@ export const scanDigest = (reading: Getting & Ranging): Sliced<Buffer> => digest
 export const digestBefore = (reading: Getting & Ranging): Buffer => {
   const tip = readState(reading)?.tip;
   return tip === undefined ? atOnce(scanDigest(reading)) : existing(readDigest(reading, tip), `digest of block ${tip.height}`);
+};
+
+/** The digest of a whole state, and the one that is kept for it. */
+export interface StateScan {
+  tip: Tip;
+  kept: string;
+  found: string;
+}
+
+/** Nothing is read any more once it has ended. */
+const unlessEnded = function* <T>(work: Sliced<T>, hasEnded: () => boolean): Sliced<T | undefined> {
+  while (!hasEnded()) {
+    const step = work.next();
+    if (step.done === true) return step.value;
+    yield;
+  }
+  return undefined;
+};
+
+/** Computes the digest of the state that is current now, in the background; undefined where there is none, or none was kept for it. */
+export const scanState = async (environment: Environment, hasEnded: () => boolean): Promise<StateScan | undefined> => {
+  const transaction = openTransaction(environment);
+  try {
+    const reading = createReading(environment, transaction);
+    const tip = readState(reading)?.tip;
+    const kept = tip && readDigest(reading, tip)?.toString("hex");
+    if (tip === undefined || kept === undefined) return undefined;
+    const found = await runSliced(unlessEnded(scanDigest(reading), hasEnded));
+    return found && { tip, kept, found: found.toString("hex") };
+  } finally {
+    transaction.done();
+  }
 };

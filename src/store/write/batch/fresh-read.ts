@@ -4,7 +4,7 @@ import type { LogBytes } from "../../layout/write-log.js";
 import type { Bytes } from "./memtable.js";
 import { createReading, openTransaction } from "../../lmdb/reading.js";
 import { stateKey } from "../../records/records.js";
-import { putRight, transactAnyway } from "../../lmdb/transact.js";
+import { putRight, transactAnyway } from "../../lmdb/safe/transact.js";
 
 /**
  * Read transactions for the process that writes the store: of the state that it has committed last, or of the one being committed.
