@@ -5,7 +5,7 @@ import { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
 import { asBinary } from "lmdb";
 import { createApiPlugin, verifyStore } from "../../src/index.js";
-import { openTransaction } from "../../src/store/lmdb/reading.js";
+import { openTransaction } from "../../src/store/lmdb/read-session.js";
 import { stateKey } from "../../src/store/records/records.js";
 import { createViews } from "../../src/store/state/read-views.js";
 import { createTipCache } from "../../src/store/state/store.js";

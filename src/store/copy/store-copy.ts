@@ -11,7 +11,7 @@ import { PorticoError } from "../../errors.js";
 import { makeFolder } from "../../files/make-folder.js";
 import { layoutVersion } from "../layout/keys.js";
 import { type Environment, storeFile } from "../lmdb/environment.js";
-import { createReading } from "../lmdb/reading.js";
+import { createReadSession } from "../lmdb/read-session.js";
 import { keepFromOthers } from "../lmdb/open-file.js";
 import { scanDigest } from "../write/state-digest.js";
 import type { CopyResult, CopyTask } from "./copy-process.js";
@@ -88,7 +88,7 @@ export const adoptStore = async ({ file, height, id, digest }: Omit<StoreCopy, "
   try {
     const tip = store.tip();
     if (tip?.height !== height || tip.id !== id) throw new PorticoError("STORE_DAMAGED", `the snapshot is of block ${tip?.height ?? 0} (${tip?.id ?? "none"}), not of ${height} (${id})`);
-    const found = (await runSliced(scanDigest(createReading(store.environment)), "cooperative")).toString("hex");
+    const found = (await runSliced(scanDigest(createReadSession(store.environment)), "cooperative")).toString("hex");
     if (found !== digest || digestOf(store) !== digest) throw new PorticoError("STORE_DAMAGED", `the snapshot of block ${height} has the state ${found}, not ${digest}`);
   } finally {
     await store.stop();

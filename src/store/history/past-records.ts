@@ -11,14 +11,14 @@ import {
   unpackFigures,
   unpackTraits,
 } from "../layout/history-rows.js";
-import type { Reading } from "../lmdb/reading.js";
+import type { ReadSession } from "../lmdb/read-session.js";
 import type { DelegateList } from "../query/lists/delegate-list.js";
 import { existing, readBlock, readDelegate, readWallet, transactionsOfBlock } from "../records/records.js";
 import { readHistoryFrom, readHistoryTip } from "../write/history.js";
 
 /** Single records as they were at an earlier height. */
 export interface Past {
-  reading: Reading;
+  reading: ReadSession;
   height: number;
   supply: bigint;
   /** How many there were: their numbers are below it. */
@@ -28,13 +28,13 @@ export interface Past {
 }
 
 /** The first height whose state a store has, up to its tip. */
-export const oldestState = (reading: Reading, { tip }: StateRecord): number => {
+export const oldestState = (reading: ReadSession, { tip }: StateRecord): number => {
   const found = readHistoryTip(reading)?.id === tip.id ? readHistoryFrom(reading) : undefined;
   return found ?? tip.height;
 };
 
 /** The row of the state after a block. It lasts until the next read. */
-export const heightRowAt = (reading: Reading, height: number): Buffer =>
+export const heightRowAt = (reading: ReadSession, height: number): Buffer =>
   existing(reading.get("history", historyRowKey(historyKinds.heights, 0, height)) as Buffer | undefined, `state at height ${height}`);
 
 /** What is known of the chain as a whole at that height; its kinds and `timesApart` are those of the tip, `now`. */
@@ -109,7 +109,7 @@ export const delegateAt = (wallet: DelegateWallet, past: Past): Omit<Delegate, "
   };
 };
 
-const lastBlockAt = (height: number, reading: Reading): Delegate["lastBlock"] => {
+const lastBlockAt = (height: number, reading: ReadSession): Delegate["lastBlock"] => {
   if (height === 0) return null;
   const { id, timestamp } = existing(readBlock(reading, height), `block ${height}`);
   return { id, height, timestamp };
@@ -120,7 +120,7 @@ export const historyMissing = ({ height, id }: Pick<Tip, "height" | "id">): Port
   new PorticoError("HISTORY_MISSING", `The state at that height is not kept: the oldest is that at height ${height}.`, { members: { oldest: { height, id } } });
 
 interface View {
-  reading: Reading;
+  reading: ReadSession;
   /** At the tip. */
   state: StateRecord;
 }
@@ -145,7 +145,7 @@ export const createOldest = (keepsHistory: boolean) => {
 };
 
 /** What is thrown for changes of a wallet by blocks whose rows are not kept: those up to the oldest state. */
-export const changesMissing = (height: number, reading: Reading): PorticoError => {
+export const changesMissing = (height: number, reading: ReadSession): PorticoError => {
   const { id } = existing(readBlock(reading, height), `block ${height}`);
   const message = `What changed this wallet up to height ${height} is not kept: ask from height ${height + 1} on.`;
   return new PorticoError("HISTORY_MISSING", message, { members: { oldest: { height, id } } });

@@ -19,7 +19,7 @@ import { PorticoError } from "../../errors.js";
 import type { WalletRecord, RankedDelegate, StateRecord } from "../layout/codec.js";
 import { historyBounds, historyKinds, unpackVoter, unpackDigest, unpackHeight } from "../layout/history-rows.js";
 import { numberAtEnd, numberKey, sets } from "../layout/keys.js";
-import type { Reading } from "../lmdb/reading.js";
+import type { ReadSession } from "../lmdb/read-session.js";
 import { walletTester } from "../query/filters.js";
 import { askBlocks } from "../query/lists/blocks.js";
 import { type DelegateList, delegateListOf, findDelegate } from "../query/lists/delegate-list.js";
@@ -53,7 +53,7 @@ function* delegatesAt(now: DelegateList, past: Past, tip: Tip): Sliced<DelegateL
 }
 
 /** Whether each wallet voted for a delegate at a height, of those that began or ended to vote for it later; by address. */
-function* changedSince(delegate: number, height: number, reading: Reading): Sliced<Map<string, boolean>> {
+function* changedSince(delegate: number, height: number, reading: ReadSession): Sliced<Map<string, boolean>> {
   const seen = new Set<number>();
   const changed = new Map<string, boolean>();
   for (const { key, value } of reading.range("history", historyBounds(historyKinds.voters, delegate, height + 1))) {
@@ -107,7 +107,7 @@ export const createPastLists = (): PastLists => ({
 });
 
 interface PastNeeds {
-  reading: Reading;
+  reading: ReadSession;
   /** At the tip. */
   state: StateRecord;
   rules: ChainRules;

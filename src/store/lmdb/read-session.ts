@@ -8,7 +8,7 @@ import { canBeKey, type DatabaseName } from "../layout/keys.js";
  * Reads of one state, all through one LMDB read transaction. The bytes within a block or transaction that is not unpacked yet, and values of a
  * `view` (keys.ts), last until the next read.
  */
-export interface Reading {
+export interface ReadSession {
   get(database: DatabaseName, key: Buffer): unknown;
   /** The value of a key, as it is stored. */
   bytes(database: DatabaseName, key: Buffer): Buffer | undefined;
@@ -22,7 +22,7 @@ export interface Reading {
 }
 
 /** Reads one value by its key. */
-export type Getting = Pick<Reading, "get">;
+export type Lookup = Pick<ReadSession, "get">;
 
 /** From `start` (inclusive) to `end` (exclusive). */
 export interface KeyBounds {
@@ -31,7 +31,7 @@ export interface KeyBounds {
 }
 
 /** The reads that writing blocks needs: only these have to take pending writes into account. */
-export interface WriterReading extends Getting {
+export interface WriterReads extends Lookup {
   range(database: DatabaseName, bounds: KeyBounds): Iterable<{ key: Buffer; value: unknown }>;
   count(database: DatabaseName, bounds: KeyBounds): number;
 }
@@ -60,7 +60,7 @@ function* checked<T>(database: DatabaseName, entries: Iterable<T>): Generator<T,
 }
 
 /** The same reads; what LMDB or the decoding of a record throws becomes PorticoError RECORD_DAMAGED. */
-export const createCheckedReading = (reading: Reading): Reading => {
+export const createCheckedSession = (reading: ReadSession): ReadSession => {
   const checking = <T>(database: DatabaseName, read: () => T): T => {
     try {
       return read();
@@ -78,7 +78,7 @@ export const createCheckedReading = (reading: Reading): Reading => {
   };
 };
 
-export const createReading = ({ db }: Pick<Environment, "db">, transaction?: ReadTransaction): Reading => {
+export const createReadSession = ({ db }: Pick<Environment, "db">, transaction?: ReadTransaction): ReadSession => {
   const within = transaction === undefined ? {} : { transaction };
   /** A copy: lmdb-js adds to what it is given. What is spread comes last: the other way round, V8 makes a hidden class of each copy, which stays until a full collection. */
   const inTransaction = (database: DatabaseName, options: RangeOptions): RangeOptions => ({ transaction: transaction && transactionToGive(db[database], transaction), ...options }) as RangeOptions;

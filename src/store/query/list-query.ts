@@ -281,7 +281,7 @@ function* countInOrder<Ref extends Comparable, Row, Filter, Field extends string
   return { rows, total };
 }
 
-interface Kept<Ref> {
+interface Sorted<Ref> {
   ref: Ref;
   value: Comparable | null;
 }
@@ -297,9 +297,9 @@ function* putInOrder<Ref extends Comparable, Row, Filter, Field extends string>(
 ): Sliced<Page<Row>> {
   const { filter, order, offset, limit } = query;
   const passes = test(filter, new Set(answers));
-  const comparison = comparisonOf<Kept<Ref>>({ direction: order.direction, value: (kept) => kept.value, key: ({ ref }) => ref, ties });
+  const comparison = comparisonOf<Sorted<Ref>>({ direction: order.direction, value: (kept) => kept.value, key: ({ ref }) => ref, ties });
   const end = offset + limit;
-  let kept: Kept<Ref>[] = [];
+  let kept: Sorted<Ref>[] = [];
   let total = 0;
   const look = (ref: Ref): void => {
     // A row with nothing left to test, and ordered by its reference, need not be read.

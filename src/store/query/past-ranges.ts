@@ -1,5 +1,5 @@
 import type { Sliced } from "../../async/time-slicing.js";
-import type { Reading } from "../lmdb/reading.js";
+import type { ReadSession } from "../lmdb/read-session.js";
 import { arraySequence, rankedNumbers, partsOf, type Sequence, stepNumbers } from "../records/sequence.js";
 import type { AccessPath } from "./list-query.js";
 import type { Search } from "./search.js";
@@ -18,7 +18,7 @@ export interface RangeOf<Name> {
 const numbersPerRow = 8;
 
 /** The numbers below `below` that are in all ranges, ascending. @throws PorticoError SEARCH_TOO_WIDE */
-export function* withinRanges(ranges: readonly RangeOf<unknown>[], below: number, { reading, search }: { reading: Reading; search: Search }): Sliced<Sequence<number>> {
+export function* withinRanges(ranges: readonly RangeOf<unknown>[], below: number, { reading, search }: { reading: ReadSession; search: Search }): Sliced<Sequence<number>> {
   const passed = new Uint8Array(below);
   for (const [index, { set, bounds: [from, to] }] of ranges.entries()) {
     const numbers = rankedNumbers(reading, set, from, to);

@@ -6,7 +6,7 @@ import { checksumsKey, checksumsOfOldChain, parseChecksumKey } from "../layout/c
 import { listKey, pieceLength, pieceParts } from "../layout/posting-pieces.js";
 import { createWriteLog } from "../layout/write-log.js";
 import type { Environment } from "../lmdb/environment.js";
-import { createReading } from "../lmdb/reading.js";
+import { createReadSession } from "../lmdb/read-session.js";
 import { transact } from "../lmdb/safe/transact.js";
 import { rankingKey, readFullBlock, stateKey } from "../records/records.js";
 import type { WriteBatch } from "../write/batch/write-batch.js";
@@ -61,7 +61,7 @@ const keptBelow = 1_000;
 
 /** Keeps the last blocks of the old chain for readers that follow the chain, from the tip downwards. */
 const keepOldChain = async (environment: Environment, { revertedAt, isStopped }: RemovalNeeds): Promise<void> => {
-  const reading = createReading(environment);
+  const reading = createReadSession(environment);
   const direct = directly(environment);
   const keepOne = ({ fork, top }: Rebuild): void => {
     const full = withApplied(reading, readFullBlock(reading, top));

@@ -10,7 +10,7 @@ import { createPastLists, createPastSnapshot } from "../history/past-snapshot.js
 import type { StateRecord } from "../layout/codec.js";
 import { noEntries } from "../layout/write-log.js";
 import { type Environment, openEnvironment } from "../lmdb/environment.js";
-import { createCheckedReading, createReading, openTransaction } from "../lmdb/reading.js";
+import { createCheckedSession, createReadSession, openTransaction } from "../lmdb/read-session.js";
 import { firstOtherReward } from "../query/rewards.js";
 import { type Searches, createSearches } from "../query/search.js";
 import { readState, stateKey, readBlock, readFullBlock, readRound } from "../records/records.js";
@@ -44,7 +44,7 @@ export const createTipCache = ({ db }: Environment) => {
     // This is lmdb-js's one buffer for all reads: the next one overwrites it, and it is longer than the value that it holds.
     const read = meta.getBinaryFast(stateKey, within);
     if (read !== undefined && last?.bytes.compare(read, 0, read.length) === 0) return last.state;
-    const reading = createCheckedReading(createReading({ db }, transaction));
+    const reading = createCheckedSession(createReadSession({ db }, transaction));
     const bytes = reading.bytes("meta", stateKey);
     const state = readState(reading);
     last = bytes === undefined || state === undefined ? undefined : { bytes, state };

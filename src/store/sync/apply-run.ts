@@ -5,7 +5,7 @@ import { firstWhere } from "../records/sorting.js";
 import type { Store } from "../state/store.js";
 import type { Progress } from "./batch-apply.js";
 import type { Disowned, GoingBack } from "./going-back.js";
-import type { Seen } from "./read-on.js";
+import type { SourceExtent } from "./read-on.js";
 import type { SourceReads } from "./source.js";
 
 /** Whether a block brings all its transactions. */
@@ -14,14 +14,14 @@ const isWhole = ({ transactions }: BlockData, { numberOfTransactions }: Block): 
 const follows = ({ height, previousBlock }: Block, before: Tip): boolean => height === before.height + 1 && previousBlock === before.id;
 
 /** A block as the host emitted it. */
-export interface ToldBlock {
+export interface EmittedBlock {
   readonly data: BlockData;
   /** Undefined if that is not valid: a host may emit anything. */
   readonly header: Block | undefined;
   readonly isWhole: boolean;
 }
 
-const toldBlock = (data: BlockData): ToldBlock => {
+const emittedBlock = (data: BlockData): EmittedBlock => {
   try {
     const header = parseBlockHeader(data);
     return { data, header, isWhole: isWhole(data, header) };
@@ -31,20 +31,20 @@ const toldBlock = (data: BlockData): ToldBlock => {
 };
 
 /** @throws PorticoError BLOCK_INVALID */
-export const headerOf = ({ data, header }: ToldBlock): Block => header ?? parseBlockHeader(data);
+export const headerOf = ({ data, header }: EmittedBlock): Block => header ?? parseBlockHeader(data);
 
 /**
  * Splits what the host emitted into runs that are written together: whole blocks that follow one another. A host that catches up
  * applies more of them in a second than could be written one by one. Whatever else it emitted stands alone.
  */
-export const runsOf = (emitted: readonly BlockData[]): ToldBlock[][] => {
-  const runs: ToldBlock[][] = [];
+export const runsOf = (emitted: readonly BlockData[]): EmittedBlock[][] => {
+  const runs: EmittedBlock[][] = [];
   let before: Block | undefined;
   for (const data of emitted) {
-    const told = toldBlock(data);
-    const header = told.isWhole ? told.header : undefined;
-    if (header !== undefined && before !== undefined && follows(header, before)) runs.at(-1)?.push(told);
-    else runs.push([told]);
+    const block = emittedBlock(data);
+    const header = block.isWhole ? block.header : undefined;
+    if (header !== undefined && before !== undefined && follows(header, before)) runs.at(-1)?.push(block);
+    else runs.push([block]);
     before = header;
   }
   return runs;
@@ -58,7 +58,7 @@ interface ApplyRunNeeds {
   mayGoBack: boolean;
   goingBack: Pick<GoingBack, "idAt" | "has">;
   disowned: Disowned;
-  seen: Seen;
+  extent: SourceExtent;
   /** The progress of blocks that the host applies now. */
   silent: Progress;
   applyAll(blocks: readonly BlockData[], progress: Progress): Promise<void>;
@@ -66,7 +66,7 @@ interface ApplyRunNeeds {
 }
 
 /** Writes what the host has applied, and leaves what it has reverted. */
-export const createApplyRun = ({ store, source, hasSource, mayGoBack, goingBack: { idAt, has }, disowned, seen, silent, applyAll, catchUp }: ApplyRunNeeds) => {
+export const createApplyRun = ({ store, source, hasSource, mayGoBack, goingBack: { idAt, has }, disowned, extent, silent, applyAll, catchUp }: ApplyRunNeeds) => {
   /** Leaves the blocks from a height on, unless the source still has them: then the host's event is out of date. */
   const dropFrom = async (height: number): Promise<void> => {
     if (height <= 1 || height > (store.tip()?.height ?? 0)) return;
@@ -75,16 +75,16 @@ export const createApplyRun = ({ store, source, hasSource, mayGoBack, goingBack:
   };
 
   /** The blocks of a run that the store does not have. If it has one, it has all before it. */
-  const lacking = (run: readonly ToldBlock[]): readonly ToldBlock[] => run.slice(firstWhere(0, run.length, (place) => !has(run[place]?.data)));
+  const lacking = (run: readonly EmittedBlock[]): readonly EmittedBlock[] => run.slice(firstWhere(0, run.length, (place) => !has(run[place]?.data)));
 
   /** Blocks that follow the tip and bring all their transactions need no source. */
-  const applyDirectly = async (run: readonly ToldBlock[]): Promise<void> => {
+  const applyDirectly = async (run: readonly EmittedBlock[]): Promise<void> => {
     const tip = store.tip();
     const first = run[0]?.isWhole === true ? run[0].header : undefined;
     if (tip !== undefined && first !== undefined && follows(first, tip)) await applyAll(run.map(({ data }) => data), silent);
   };
 
-  const applyLacking = async (run: readonly ToldBlock[]): Promise<boolean> => {
+  const applyLacking = async (run: readonly EmittedBlock[]): Promise<boolean> => {
     const [first] = lacking(run);
     if (first === undefined) return false;
     await dropFrom(first.data.height);
@@ -95,7 +95,7 @@ export const createApplyRun = ({ store, source, hasSource, mayGoBack, goingBack:
     }
     if (lacking(run).length === 0) return true;
     // It stays so until the source has the block: hosts emit one before their database has it, and a later try reads it.
-    seen.liveFrom = Math.min(seen.liveFrom, first.data.height);
+    extent.liveFrom = Math.min(extent.liveFrom, first.data.height);
     await catchUp();
     // A source that lags may have had what was missing before them.
     await applyDirectly(lacking(run));
@@ -119,7 +119,7 @@ export const createApplyRun = ({ store, source, hasSource, mayGoBack, goingBack:
   };
 
   return {
-    applyRun: async (run: readonly ToldBlock[]): Promise<boolean> => {
+    applyRun: async (run: readonly EmittedBlock[]): Promise<boolean> => {
       const lackedAny = await applyLacking(run);
       const last = run.at(-1);
       if (!lackedAny && last !== undefined) await followBack(last.data);

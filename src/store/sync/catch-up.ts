@@ -9,10 +9,10 @@ import { messageOf, PorticoError } from "../../errors.js";
 import type { Problems } from "../../operate/problems.js";
 import type { Store } from "../state/store.js";
 import type { BlockName } from "../state/store-contract.js";
-import { createApplyRun, type ToldBlock } from "./apply-run.js";
+import { createApplyRun, type EmittedBlock } from "./apply-run.js";
 import { createBatchedApply, createProgress, type Progress, silentProgress } from "./batch-apply.js";
 import { createDisowned, createGoingBack } from "./going-back.js";
-import { createReadOn, type Seen } from "./read-on.js";
+import { createReadOn, type SourceExtent } from "./read-on.js";
 import { type SourceNode, createSourceReads, type SourceReads } from "./source.js";
 
 interface RewardCheckNeeds {
@@ -71,7 +71,7 @@ export interface CatchingUp {
   /** Reverts the tip if the host emitted it but was killed before its database had it. */
   takeOutUnsaved(): Promise<void>;
   /** Writes blocks that follow one another, which the host has applied. Returns whether the store lacked any of them. */
-  applyRun(run: readonly ToldBlock[]): Promise<boolean>;
+  applyRun(run: readonly EmittedBlock[]): Promise<boolean>;
   /** Leaves a block, and what was written on it, unless the source still has it. */
   takeOut(block: BlockName): Promise<void>;
   /** To be called when blocks may have been reverted. */
@@ -146,12 +146,12 @@ export const createCatchingUp = (needs: CatchingUpNeeds): CatchingUp => {
   const { idAt } = goingBack;
   const checkRewards = createRewardCheck({ store, idAt, problems });
 
-  const seen: Seen = { highest: store.tip()?.height ?? 0, shrunkTo: undefined, liveFrom: Infinity };
+  const extent: SourceExtent = { highest: store.tip()?.height ?? 0, shrunkTo: undefined, liveFrom: Infinity };
   const onLeft = (): void => {
-    seen.highest = Math.min(seen.highest, store.tip()?.height ?? 0);
+    extent.highest = Math.min(extent.highest, store.tip()?.height ?? 0);
   };
   const disowned = createDisowned({ store, source, goingBack, onLeft });
-  const parts = { store, source, goingBack, disowned, seen, applyAll };
+  const parts = { store, source, goingBack, disowned, extent, applyAll };
   const { catchUp, look } = createReadOn({ ...parts, blocks, node, logger, clock, startProgress, noteCompared });
   const { applyRun, takeOut } = createApplyRun({ ...parts, hasSource, mayGoBack: hasSource && node === undefined, silent, catchUp });
 
@@ -171,7 +171,7 @@ export const createCatchingUp = (needs: CatchingUpNeeds): CatchingUp => {
     checkRewards,
     idAt,
     compared,
-    shrunkTo: () => seen.shrunkTo,
+    shrunkTo: () => extent.shrunkTo,
     target: () => current.target(),
     stop: source.stop,
   };

@@ -22,7 +22,7 @@ import {
   rankingCodec,
 } from "../layout/codec.js";
 import { amountKey, feeBucketSeconds, feeKey, lists, numberKey, sets, textDigest, textKey, idKey } from "../layout/keys.js";
-import type { WriterReading } from "../lmdb/reading.js";
+import type { WriterReads } from "../lmdb/read-session.js";
 import { appendToList } from "../records/posting-list.js";
 import { transactionNumber, readDelegate, existing, rankingKey, readBlock, readRanking, readRound } from "../records/records.js";
 import type { Journal } from "./batch/undo.js";
@@ -34,7 +34,7 @@ import type { RankedSetWriter } from "./ranked-set-writer.js";
 /** What the writing of one block uses. */
 export interface Writing {
   journal: Journal;
-  reading: WriterReading;
+  reading: WriterReads;
   rules: ChainRules;
   rankedSets: RankedSetWriter;
   standings: DelegateStandings;

@@ -9,10 +9,10 @@ import { magic, newestAtFullLength } from "./meta-pages.js";
  * LMDB itself must not be the first to find out: when a page cannot be written, lmdb-js composes a message in a buffer that may be too
  * short for it (`mdb_page_flush` in its mdb.c), and what that overwrites may end the process.
  *
- * JavaScript, as commit-thread.js imports it too.
+ * JavaScript, as commit-thread.js imports it too. README.md names what goes wrong upstream.
  */
 
-/** Why nothing was written. Its message says what is wrong with the file or its disk, without naming either. */
+/** Why nothing was target. Its message says what is wrong with the file or its disk, without naming either. */
 export class WriteRefused extends Error {
   /** @param {string} reason @param {unknown} [cause] */
   constructor(reason, cause) {
@@ -99,14 +99,14 @@ const closeTrial = (passage) => {
   }
 };
 
-/** Notes, once, which file was opened, so that another one in its place is noticed. @param {{ path: string, root: object }} written */
+/** Notes, once, which file was opened, so that another one in its place is noticed. @param {{ path: string, root: object }} target */
 export const noteFile = ({ path, root }) => {
   const passage = passages.get(root) ?? { identity: identityOf(path) };
   passages.set(root, passage);
   return passage;
 };
 
-/** To be called when nothing more is written. @param {{ root: object }} written */
+/** To be called when nothing more is target. @param {{ root: object }} target */
 export const leaveFile = ({ root }) => {
   const passage = passages.get(root);
   if (passage !== undefined) closeTrial(passage);
@@ -130,14 +130,14 @@ const tryBeside = (path, passage) => {
 
 /**
  * To be called before a transaction that writes.
- * @param {{ path: string, root: object }} written
+ * @param {{ path: string, root: object }} target
  * @param {number} [bytes] About how many are to be written.
  * @throws WriteRefused
  */
-export const checkWritable = (written, bytes = 0) => {
-  const { path } = written;
+export const checkWritable = (target, bytes = 0) => {
+  const { path } = target;
   try {
-    const passage = noteFile(written);
+    const passage = noteFile(target);
     if (identityOf(path) !== passage.identity) throw new WriteRefused("another file is in its place");
     checkRoom(path, bytes);
     tryBeside(path, passage);
@@ -148,12 +148,12 @@ export const checkWritable = (written, bytes = 0) => {
 
 /**
  * What to throw when LMDB could not write: what a trial finds wrong now, or else what LMDB said.
- * @param {{ path: string, root: object }} written
+ * @param {{ path: string, root: object }} target
  * @param {unknown} error
  */
-export const whyUnwritten = (written, error) => {
+export const whyUnwritten = (target, error) => {
   try {
-    checkWritable(written);
+    checkWritable(target);
     return error;
   } catch (refusal) {
     return refusal;
@@ -168,12 +168,10 @@ export const whyUnwritten = (written, error) => {
  * newest and overwrite it, and what that had written would be lost (LMDB ITS#9496; `mdb_env_open2` of the liblmdb that lmdb-js 3.5 brings
  * sets `mti_txnid` so still). So each transaction is first checked against the meta pages. Until
  * one has been, readers may be given a state older than the newest.
- *
- * JavaScript, as commit-thread.js imports it too.
  */
 
 /**
- * @typedef {object} Written An open LMDB environment.
+ * @typedef {object} WriteTarget An open LMDB environment.
  * @property {string} path Its file.
  * @property {Pick<import("lmdb").RootDatabase<any, any>, "transactionSync" | "childTransaction" | "getWriteTxnId">} root
  */
@@ -195,7 +193,7 @@ const mostTries = 10;
  */
 const lockFiles = new WeakMap();
 
-/** @param {Written} written */
+/** @param {WriteTarget} target */
 const lockFileOf = ({ path, root }) => {
   const file = lockFiles.get(root) ?? openSync(`${path}-lock`, "r+");
   lockFiles.set(root, file);
@@ -204,18 +202,18 @@ const lockFileOf = ({ path, root }) => {
 
 /**
  * To be called within a write transaction, which keeps others from writing.
- * @param {Written} written
+ * @param {WriteTarget} target
  * @param {bigint} newest
  */
-const putCountRight = (written, newest) => {
-  const file = lockFileOf(written);
+const putCountRight = (target, newest) => {
+  const file = lockFileOf(target);
   const head = Buffer.alloc(lockOffsets.end);
   readSync(file, head, 0, head.length, 0);
   const count = head.readBigUInt64LE(lockOffsets.count);
   // Another call within the same transaction of lmdb-js has corrected it already.
   if (count === newest) return;
   if (head.readUInt32LE(lockOffsets.magic) !== magic || count > newest || count < newest - furthestBack) {
-    throw new Error(`${written.path} has seen ${newest} transactions, but its lock file does not match: stop all processes that use it, then start them again`);
+    throw new Error(`${target.path} has seen ${newest} transactions, but its lock file does not match: stop all processes that use it, then start them again`);
   }
   head.writeBigUInt64LE(newest, lockOffsets.count);
   writeSync(file, head, lockOffsets.count, countLength, lockOffsets.count);
@@ -227,99 +225,99 @@ const tooEarly = Symbol("too early");
 /**
  * What is done in a transaction: `work`, if it begins where the newest ended. If not, the count is corrected, so that the next one does.
  * @template T
- * @param {Written} written
+ * @param {WriteTarget} target
  * @param {() => T} work
  * @returns {() => T | typeof tooEarly}
  */
-const unlessTooEarly = (written, work) => () => {
-  const newest = newestAtFullLength(written.path);
-  if (BigInt(written.root.getWriteTxnId()) === newest + 1n) return work();
-  putCountRight(written, newest);
+const unlessTooEarly = (target, work) => () => {
+  const newest = newestAtFullLength(target.path);
+  if (BigInt(target.root.getWriteTxnId()) === newest + 1n) return work();
+  putCountRight(target, newest);
   return tooEarly;
 };
 
-/** @param {Written} written */
+/** @param {WriteTarget} target */
 const givenUp = ({ path }) => new Error(`${path} cannot be written: other processes keep setting back its count of transactions`);
 
 /**
  * Does `work` in a transaction, which is aborted if it throws, whether or not there is room to write: for work that only reads, or writes
  * a few bytes while the store is opened.
  * @template T
- * @param {Written} written
+ * @param {WriteTarget} target
  * @param {() => T} work Called at most once.
  * @returns {T}
  */
-export const transactAnyway = (written, work) => {
+export const transactAnyway = (target, work) => {
   for (let tries = 0; tries < mostTries; tries++) {
-    const result = written.root.transactionSync(unlessTooEarly(written, work));
+    const result = target.root.transactionSync(unlessTooEarly(target, work));
     if (result !== tooEarly) return result;
   }
-  throw givenUp(written);
+  throw givenUp(target);
 };
 
 /**
  * Does `work` in a transaction, which is aborted if it throws.
  * @template T
- * @param {Written} written
+ * @param {WriteTarget} target
  * @param {() => T} work Called at most once.
  * @returns {T}
  * @throws WriteRefused if nothing can be written now.
  */
-export const transact = (written, work) => {
-  checkWritable(written);
-  return transactAnyway(written, work);
+export const transact = (target, work) => {
+  checkWritable(target);
+  return transactAnyway(target, work);
 };
 
 /**
  * What to throw when `transactSoon` failed. lmdb-js tells why LMDB could not commit by a separate promise, which it may reject later: if
  * nobody handles that, it ends the process.
- * @param {Written} written
+ * @param {WriteTarget} target
  * @param {unknown} error
  */
-const whatFailed = (written, error) => {
+const whatFailed = (target, error) => {
   const commitError = error instanceof Error && "commitError" in error ? error.commitError : undefined;
   if (!(commitError instanceof Promise)) return error;
   commitError.catch(() => undefined);
-  return whyUnwritten(written, new Error("LMDB cannot write: its disk may be full", { cause: error }));
+  return whyUnwritten(target, new Error("LMDB cannot write: its disk may be full", { cause: error }));
 };
 
 /**
  * The same, as soon as lmdb-js gets to it. In a child transaction: what lmdb-js batches in one transaction is not undone by a throw.
  * @template T
- * @param {Written} written
+ * @param {WriteTarget} target
  * @param {() => T} work Called at most once.
  * @returns {Promise<T>}
  * @throws WriteRefused if nothing can be written now.
  */
-export const transactSoon = async (written, work) => {
-  checkWritable(written);
+export const transactSoon = async (target, work) => {
+  checkWritable(target);
   for (let tries = 0; tries < mostTries; tries++) {
     try {
-      const result = await written.root.childTransaction(unlessTooEarly(written, work));
+      const result = await target.root.childTransaction(unlessTooEarly(target, work));
       if (result !== tooEarly) return result;
     } catch (error) {
-      throw whatFailed(written, error);
+      throw whatFailed(target, error);
     }
   }
-  throw givenUp(written);
+  throw givenUp(target);
 };
 
 /**
  * Makes LMDB see what was committed last.
- * @param {Written} written
+ * @param {WriteTarget} target
  */
-export const putRight = (written) => transactAnyway(written, () => undefined);
+export const putRight = (target) => transactAnyway(target, () => undefined);
 
 /**
  * To be called before it is closed: brings the file to its full length, unless it cannot be written any more.
- * @param {Written} written
+ * @param {WriteTarget} target
  */
-export const endWriting = (written) => {
+export const endWriting = (target) => {
   try {
-    putRight(written);
+    putRight(target);
   } catch {
     // It is then only known to have been cut off if a page is missing that is used.
   } finally {
-    leaveFile(written);
+    leaveFile(target);
   }
 };

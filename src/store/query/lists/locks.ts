@@ -4,7 +4,7 @@ import type { Lock, Tip } from "../../../../types/chain.js";
 import { isExpired } from "../../../chain/locks.js";
 import type { StateRecord } from "../../layout/codec.js";
 import { sets } from "../../layout/keys.js";
-import type { Reading } from "../../lmdb/reading.js";
+import type { ReadSession } from "../../lmdb/read-session.js";
 import { readLock, existing } from "../../records/records.js";
 import {
   arraySequence,
@@ -25,7 +25,7 @@ import type { Search } from "../search.js";
 type LockPath = AccessPath<string, LockFilter>;
 
 interface Needs {
-  reading: Reading;
+  reading: ReadSession;
   state: StateRecord;
 }
 
@@ -39,20 +39,20 @@ const accessPathsTo = (query: LockQuery, needs: Needs): LockPath[] => [
 
 type Part = [from: Buffer | undefined, to: Buffer | undefined];
 
-const idsIn = (reading: Reading, set: number, [from, to]: Part = [undefined, undefined]): Sequence<string> =>
+const idsIn = (reading: ReadSession, set: number, [from, to]: Part = [undefined, undefined]): Sequence<string> =>
   mapSequence(rankedSequence(reading, set, from, to), ({ value }) => value.toString("utf8"));
 
 /** Sets of locks descend by value. */
 const inDirection = (refs: Sequence<string>, { order }: LockQuery): Sequence<string> => (order.direction === "desc" ? refs : reverseSequence(refs));
 
-const ofOneId = ({ filter: { lockId } }: LockQuery, reading: Reading): LockPath[] => {
+const ofOneId = ({ filter: { lockId } }: LockQuery, reading: ReadSession): LockPath[] => {
   if (lockId === undefined) return [];
   const known = readLock(reading, lockId)?.lockId === lockId;
   return [{ answers: ["lockId"], ordered: true, refs: known ? arraySequence([lockId]) : emptySequence }];
 };
 
 /** Locks of one value, by time; within a range of times, where one is asked for. */
-const ofOneValue = (query: LockQuery, reading: Reading): LockPath[] =>
+const ofOneValue = (query: LockQuery, reading: ReadSession): LockPath[] =>
   lockEqualitySets.flatMap(({ filter: name, set }): LockPath[] => {
     const { filter, order } = query;
     const wanted = filter[name];
@@ -77,7 +77,7 @@ const byExpiry = (query: LockQuery, { reading, state: { tip } }: Needs): LockPat
 };
 
 /** Ranges, and the order asked for. */
-const inOwnOrder = (query: LockQuery, reading: Reading): LockPath[] => {
+const inOwnOrder = (query: LockQuery, reading: ReadSession): LockPath[] => {
   const { filter, order } = query;
   const paths: LockPath[] = [];
   for (const { field, set } of lockOrderSets) {
@@ -100,7 +100,7 @@ const integer = (value: number | bigint, round: (value: number) => number): bigi
   typeof value === "bigint" ? value : BigInt(Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, round(value))));
 
 interface LockNeeds {
-  reading: Reading;
+  reading: ReadSession;
   state: StateRecord;
   search: Search;
 }

@@ -7,7 +7,7 @@ import { isPublicKey } from "../../../chain/address.js";
 import type { ChainRules } from "../../../chain/rules.js";
 import type { StateRecord, WalletRecord } from "../../layout/codec.js";
 import { numberAtEnd, numberKey, sets, textDigestLength, amountKey, lists } from "../../layout/keys.js";
-import type { Reading } from "../../lmdb/reading.js";
+import type { ReadSession } from "../../lmdb/read-session.js";
 import { listSequence } from "../../records/posting-list.js";
 import { keyFrom } from "../../records/ranked-set.js";
 import { existing, readTransaction, heightOf, transactionNumber, transactionsOfBlock } from "../../records/records.js";
@@ -42,7 +42,7 @@ import type { Search } from "../search.js";
 import { ownedByAny } from "../union.js";
 
 interface VendorPartNeeds {
-  reading: Reading;
+  reading: ReadSession;
   state: StateRecord;
   search: Search;
 }
@@ -92,7 +92,7 @@ type Name = keyof TransactionFilter;
 type TransactionPath = AccessPath<number, TransactionFilter>;
 
 interface Needs {
-  reading: Reading;
+  reading: ReadSession;
   state: StateRecord;
   rules: ChainRules;
   wallet(address: string): WalletRecord | undefined;
@@ -194,7 +194,7 @@ const kindsOf = ({ type, typeGroup, version }: TransactionFilter, { kinds }: Sta
 const kindSequence = (place: number, { reading, state }: Needs): Sequence<number> =>
   listSequence(reading, lists.kind, place, state.kinds[place]?.count ?? 0);
 
-const blockSequence = (blockId: string, reading: Reading): Sequence<number> => {
+const blockSequence = (blockId: string, reading: ReadSession): Sequence<number> => {
   const height = heightOf(reading, blockId);
   if (height === undefined) return emptySequence;
   const { first, count } = transactionsOfBlock(reading, height);
@@ -251,7 +251,7 @@ const inOwnOrder = ({ filter, order }: TransactionQuery, within: Within): Transa
 };
 
 interface TransactionNeeds {
-  reading: Reading;
+  reading: ReadSession;
   state: StateRecord;
   rules: ChainRules;
   search: Search;

@@ -3,7 +3,7 @@ import type { WalletFilter, WalletQuery, Page } from "../../../../types/chain-qu
 import type { Delegate, Wallet } from "../../../../types/chain.js";
 import type { WalletRecord } from "../../layout/codec.js";
 import { canBeKey, idKey, numberKey, sets, textKey } from "../../layout/keys.js";
-import type { Reading } from "../../lmdb/reading.js";
+import type { ReadSession } from "../../lmdb/read-session.js";
 import { readWallet, existing } from "../../records/records.js";
 import {
   arraySequence,
@@ -27,7 +27,7 @@ type Name = keyof WalletFilter;
 type WalletPath = AccessPath<string, WalletFilter>;
 
 interface Needs {
-  reading: Reading;
+  reading: ReadSession;
   delegates: DelegateList;
 }
 
@@ -42,7 +42,7 @@ const accessPathsTo = (query: WalletQuery, needs: Needs): WalletPath[] => {
 const addressIn = (value: unknown): string => (value as Buffer).toString("utf8");
 
 /** Access paths that name wallets outright. */
-const namedOutright = ({ filter, order }: WalletQuery, reading: Reading): WalletPath[] => {
+const namedOutright = ({ filter, order }: WalletQuery, reading: ReadSession): WalletPath[] => {
   const paths: WalletPath[] = [];
   const add = (name: Name, addresses: string[]): void => {
     const known = addresses.filter((address) => readWallet(reading, address) !== undefined);
@@ -63,7 +63,7 @@ const namedOutright = ({ filter, order }: WalletQuery, reading: Reading): Wallet
 };
 
 /** In order of address. */
-const havingSecondPublicKey = (publicKey: string, reading: Reading): Sequence<string> => {
+const havingSecondPublicKey = (publicKey: string, reading: ReadSession): Sequence<string> => {
   const start = secondPublicKeyEntry(publicKey, "");
   if (!canBeKey(start)) return emptySequence;
   const range = { start, end: Buffer.concat([start, Buffer.from([0xff])]) };
@@ -198,7 +198,7 @@ export const presentWallet = (record: WalletRecord, delegates: { byAddress: Read
 };
 
 interface WalletNeeds {
-  reading: Reading;
+  reading: ReadSession;
   delegates: DelegateList;
   search: Search;
 }

@@ -1,7 +1,7 @@
 import type { Sliced } from "../../../async/time-slicing.js";
 import { type DatabaseName, numberKey, undoKey } from "../../layout/keys.js";
 import { type WriteLog, entriesOf } from "../../layout/write-log.js";
-import type { Reading, WriterReading } from "../../lmdb/reading.js";
+import type { ReadSession, WriterReads } from "../../lmdb/read-session.js";
 import type { Bytes } from "./memtable.js";
 import type { WriteBatch } from "./write-batch.js";
 
@@ -69,10 +69,10 @@ export const putUndo = function* (pending: WriteBatch, height: number, undo: Buf
   }
 };
 
-export const hasUndo = (reading: Pick<Reading, "bytes">, height: number): boolean => reading.bytes("undo", undoKey(height, 0)) !== undefined;
+export const hasUndo = (reading: Pick<ReadSession, "bytes">, height: number): boolean => reading.bytes("undo", undoKey(height, 0)) !== undefined;
 
 /** Undefined where none is kept. */
-export const readUndo = function* (reading: WriterReading, height: number): Sliced<Buffer | undefined> {
+export const readUndo = function* (reading: WriterReads, height: number): Sliced<Buffer | undefined> {
   const pieces: Buffer[] = [];
   for (const { value } of reading.range("undo", { start: numberKey(height), end: numberKey(height + 1) })) {
     pieces.push(value as Buffer);
@@ -93,7 +93,7 @@ export const removeUndo = (pending: WriteBatch, height: number): void => {
 /** Pieces and digests that are removed in one transaction. */
 const removedTogether = 1_000;
 
-type Ranging = WriteBatch & Pick<WriterReading, "range">;
+type Ranging = WriteBatch & Pick<WriterReads, "range">;
 
 const removeBelow = (pending: Ranging, database: Extract<DatabaseName, "undo" | "digests">, height: number): boolean => {
   const old: { key: Buffer; value: Buffer }[] = [];

@@ -15,7 +15,7 @@ import {
 import { type DatabaseName, databases, holdsBytes } from "../../layout/keys.js";
 import { numberBytes, pieceKeyOf } from "../../layout/posting-pieces.js";
 import type { Environment, StoreDatabase } from "../../lmdb/environment.js";
-import { createReading, type KeyBounds, type Reading, type WriterReading } from "../../lmdb/reading.js";
+import { createReadSession, type KeyBounds, type ReadSession, type WriterReads } from "../../lmdb/read-session.js";
 import { stateKey } from "../../records/records.js";
 import type { FreshReads } from "./fresh-read.js";
 import { type Bytes, createMemtable, type Memtable } from "./memtable.js";
@@ -103,7 +103,7 @@ const createChecksumChanges = ({ get, find, stored }: ChecksumReading): Checksum
  * sees them. Preparing a block takes many turns of the event loop; all of it is then committed at once, in a thread of its own.
  * Meanwhile the next blocks can be prepared on top of it.
  */
-export interface WriteBatch extends WriterReading {
+export interface WriteBatch extends WriterReads {
   bytes(database: DatabaseName, key: Buffer): Bytes;
   /** A caller that knows the value of the key passes it (`before`), which saves reading it for the checksums. */
   put(database: DatabaseName, key: Buffer, value: unknown, before?: Bytes): void;
@@ -126,7 +126,7 @@ interface Coding {
 /** What is stored, as one read transaction sees it. */
 interface Stored {
   transaction: ReadTransaction;
-  reading: Reading;
+  reading: ReadSession;
 }
 
 interface Row {
@@ -143,10 +143,10 @@ interface PendingRow {
 const createStored = (db: Environment["db"], newest: FreshReads) => {
   let opened: Stored | undefined;
   return {
-    reading: (): Reading => {
+    reading: (): ReadSession => {
       if (opened === undefined) {
         const transaction = newest.open();
-        opened = { transaction, reading: createReading({ db }, transaction) };
+        opened = { transaction, reading: createReadSession({ db }, transaction) };
       }
       return opened.reading;
     },
