@@ -5,7 +5,6 @@ import { atOnce, type Sliced } from "../../async/time-slicing.js";
 import { type DelegateList, readDelegates } from "../query/lists/delegate-list.js";
 import type { Environment } from "../lmdb/environment.js";
 import { createCheckedSession, createReadSession } from "../lmdb/read-session.js";
-import { sharedTransaction } from "../lmdb/seek.js";
 import type { StateView } from "./snapshot.js";
 
 interface ViewsNeeds {
@@ -89,7 +88,6 @@ const createOpenViews = ({ environment, rules, openTransaction, tipState }: View
   return {
     open,
     letGo,
-    transactionOf: (view: StateView | undefined): ReadTransaction | undefined => view && openViews.get(view)?.transaction,
     take: (view: StateView): (() => void) => {
       const entry = openViews.get(view);
       if (entry !== undefined) entry.readers++;
@@ -109,14 +107,11 @@ const createOpenViews = ({ environment, rules, openTransaction, tipState }: View
 
 export const createViews = (needs: ViewsNeeds): Views => {
   let current: StateView | undefined;
-  /** The newest transaction, where its state is another than the current one. */
-  let passed: ReadTransaction | undefined;
-  const { open, letGo, transactionOf, take, prewarm, forget } = createOpenViews(needs, (view) => view === current);
+  const { open, letGo, take, prewarm, forget } = createOpenViews(needs, (view) => view === current);
 
   const show = (view: StateView | undefined): void => {
     const before = current;
     current = view;
-    passed = undefined;
     if (before !== undefined) letGo(before);
   };
 
@@ -128,20 +123,8 @@ export const createViews = (needs: ViewsNeeds): Views => {
     else letGo(again);
   };
 
-  /** Webhooks, say, are written without a new tip. Ranges are read faster in the newest transaction (lmdb/seek.ts). */
-  const keepNewest = (): void => {
-    const before = transactionOf(current);
-    const newest = before && sharedTransaction(needs.environment.root);
-    if (newest === undefined || newest === before || newest === passed) return;
-    refresh();
-    if (transactionOf(current) === before) passed = newest;
-  };
-
   return {
-    ofNow: () => {
-      keepNewest();
-      return current;
-    },
+    ofNow: () => current,
     ofLastCommit: open,
     take,
     prewarm: (view) => prewarm(view, current),
