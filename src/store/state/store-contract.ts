@@ -54,8 +54,6 @@ export interface Store extends ChainAdapter {
   snapshot(bounds?: SnapshotBounds): ChainSnapshot | undefined;
   /** @throws PorticoError HISTORY_MISSING, NOT_SUPPORTED */
   snapshotAt(height: number, bounds?: SnapshotBounds): ChainSnapshot | undefined;
-  /** The first height whose state the store has; undefined while it has no chain, or keeps no history. */
-  oldest(): Pick<Tip, "height" | "id"> | undefined;
   /** For readers that follow the chain; undefined while the store is not complete. */
   changesView(): ChangesView | undefined;
   tip(): Tip | undefined;

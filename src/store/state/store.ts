@@ -102,7 +102,7 @@ interface StoreReadsNeeds {
   searches: Searches;
 }
 
-interface StoreReads extends Pick<Store, "snapshot" | "snapshotAt" | "changesView" | "oldest"> {
+interface StoreReads extends Pick<Store, "snapshot" | "snapshotAt" | "changesView"> {
   /** A snapshot of a state that is not shown yet. */
   snapshotOf(view: StateView, bounds?: SnapshotBounds): ChainSnapshot;
 }
@@ -156,10 +156,6 @@ const createStoreReads = (needs: StoreReadsNeeds): StoreReads => {
     changesView: () => {
       const view = isWriter && !marks.complete ? undefined : servedView();
       return view && createChangesView(view, views.take(view));
-    },
-    oldest: () => {
-      const view = history ? views.ofNow() : undefined;
-      return view && oldest.of(view);
     },
   };
 };
