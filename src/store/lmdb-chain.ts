@@ -118,7 +118,8 @@ export const createLmdbChain = ({ followOrphans = Infinity, ...options }: LmdbCh
     start: async () => {
       if (open !== undefined || opening !== undefined) return;
       const own = (opening = new AbortController());
-      const create = (): Store => createStore(options, { rules: needs.rules, prewarm, writes, changed: watchers.tell, clock: needs.clock, timesOf });
+      const create = (): Store =>
+        createStore(options, { rules: needs.rules, prewarm, writes, changed: watchers.tell, clock: needs.clock, timesOf });
       const store = await whenFree(create, { logger: needs.logger, clock: needs.clock, signal: own.signal }).finally(() => {
         if (opening === own) opening = undefined;
       });

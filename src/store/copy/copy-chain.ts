@@ -31,7 +31,9 @@ export interface CopiedState {
 type RawDatabase = Database<Buffer, Buffer>;
 
 const raw = { keyEncoding: "binary", encoding: "binary" } as const;
-/** Bytes of entries written in one transaction: whoever flushes beside it, as the node does its blocks, waits for the flush of these, too. */
+/**
+ * Bytes of entries written in one transaction: whoever flushes beside it, as the node does its blocks, waits for the flush of these, too.
+ */
 const together = 4 * 2 ** 20;
 
 const openRaw = ({ root }: Environment, name: string): RawDatabase => root.openDB<Buffer, Buffer>({ name, ...raw });

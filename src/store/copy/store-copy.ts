@@ -38,7 +38,8 @@ const syncFile = (path: string): void => {
 };
 
 /** Of a copy: nobody else opens it, and it can be made again. */
-const openCopy = (dataDir: string, rules: ChainRules, undoBlocks: number): Store => createStore({ dataDir, undoBlocks, disposable: true }, { rules });
+const openCopy = (dataDir: string, rules: ChainRules, undoBlocks: number): Store =>
+  createStore({ dataDir, undoBlocks, disposable: true }, { rules });
 
 const digestOf = (store: Store): string => {
   const snapshot = store.snapshot();

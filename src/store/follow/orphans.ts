@@ -74,7 +74,8 @@ export const withApplied = (reading: Lookup, full: FullBlock): KeptBlock => {
   return { ...full, times, ...(at === null ? {} : { appliedAt: at }) };
 };
 
-const orphanRow = ({ block, transactions, appliedAt, times = 0 }: KeptBlock, revertedAt: number): OrphanRow => [blockCodec.pack(block), transactions.map(transactionCodec.pack), appliedAt ?? null, revertedAt, times];
+const orphanRow = ({ block, transactions, appliedAt, times = 0 }: KeptBlock, revertedAt: number): OrphanRow =>
+  [blockCodec.pack(block), transactions.map(transactionCodec.pack), appliedAt ?? null, revertedAt, times];
 
 /** Keeps a block that is taken off the chain. */
 export const putOrphan = (pending: Puts & Lookup, full: KeptBlock, revertedAt: number): void => {
@@ -89,7 +90,9 @@ export const putOrphan = (pending: Puts & Lookup, full: KeptBlock, revertedAt: n
   if (applied !== undefined && digest.equals(applied[0])) pending.putBytes("orphans", appliedKey(height), null);
 };
 
-/** Keeps a block that a rebuild is about to write again, unless there is one: nobody was told of what an earlier rebuild had written there. */
+/**
+ * Keeps a block that a rebuild is about to write again, unless there is one: nobody was told of what an earlier rebuild had written there.
+ */
 export const putRebuilt = (pending: Puts & Lookup, full: KeptBlock): void => {
   const key = rebuiltKey(full.block.height);
   if (pending.get("orphans", key) === undefined) pending.put("orphans", key, withChecksum(key, orphanRow(full, 0)));

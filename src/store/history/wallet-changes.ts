@@ -28,7 +28,10 @@ const createdAt = ({ number }: WalletRecord, { reading, state, oldest }: Needs):
 const hasNothing = ({ balance, lockedBalance, nonce, vote }: Pick<WalletRecord, "balance" | "lockedBalance" | "nonce" | "vote">): boolean =>
   balance === 0n && lockedBalance === 0n && nonce === 0n && vote === null;
 
-/** Rows counted in one slice, in about half a millisecond. A delegate has a row for each block that it forged: half a million in seven years. */
+/**
+ * Rows counted in one slice, in about half a millisecond. A delegate has a row for each block that it forged: half a million in seven
+ * years.
+ */
 const usualStride = 10_000;
 
 /** How many rows a range has, and where every so many of them begin. */

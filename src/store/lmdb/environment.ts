@@ -44,7 +44,8 @@ const encoder = { useRecords: false, useBigIntExtension: true, moreTypes: false 
 /** What lmdb-js reads into is longer than what it has read: it says its end, or sets the buffer's own length. */
 const view = {
   encode: (bytes: Buffer): Buffer => bytes,
-  decode: (bytes: Buffer, end?: unknown): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, typeof end === "number" ? end : bytes.length),
+  decode: (bytes: Buffer, end?: unknown): Buffer =>
+    Buffer.from(bytes.buffer, bytes.byteOffset, typeof end === "number" ? end : bytes.length),
 } as const;
 
 const encodings = {
@@ -114,7 +115,8 @@ const rootOptions = ({ access = "write", disposable = false }: OpenOptions): Com
   ...(disposable ? { useWritemap: true, noSync: true } : {}),
 });
 
-const openFile = (path: string, options: OpenOptions): RootDatabase<unknown, Buffer> => openSound<unknown, Buffer>(path, rootOptions(options));
+const openFile = (path: string, options: OpenOptions): RootDatabase<unknown, Buffer> =>
+  openSound<unknown, Buffer>(path, rootOptions(options));
 
 const makeStore = (path: string, nethash: string, options: OpenOptions): void =>
   makeWhole(path, (draft) => {

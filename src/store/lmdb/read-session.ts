@@ -4,7 +4,8 @@ import type { Environment, StoreDatabase } from "./environment.js";
 import { canBeKey, type DatabaseName } from "../layout/keys.js";
 
 /**
- * Reads of one state, all through one LMDB read transaction. The bytes within a block or transaction that is not unpacked yet, and values of a
+ * Reads of one state, all through one LMDB read transaction. The bytes within a block or transaction that is not unpacked yet, and values
+ * of a
  * `view` (keys.ts), last until the next read.
  */
 export interface ReadSession {

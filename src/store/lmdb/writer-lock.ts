@@ -73,7 +73,9 @@ interface WhenFreeNeeds {
   signal?: AbortSignal;
 }
 
-/** Opens a store, after a wait if the process that writes it is just ending. Undefined if the signal is aborted meanwhile. @throws as `open` */
+/**
+ * Opens a store, after a wait if the process that writes it is just ending. Undefined if the signal is aborted meanwhile. @throws as `open`
+ */
 export const whenFree = async <T>(open: () => T, { logger, clock, signal }: WhenFreeNeeds): Promise<T | undefined> => {
   try {
     return await retrying(open, { isTransient: isInUse, onWait: (error) => logger.info(`waiting: ${messageOf(error)}`), now: clock.monotonic, signal });

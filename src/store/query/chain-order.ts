@@ -62,7 +62,8 @@ export const keyOfNumber = (value: number): Buffer | undefined =>
 export const keyOfText = (text: string): Buffer | undefined => (text.isWellFormed() ? textDigest(text) : undefined);
 
 /** The one value that a range lets through. */
-export const onlyValue = <T extends number | bigint>({ from, to }: Range<T>): T | undefined => (from !== undefined && from === to ? from : undefined);
+export const onlyValue = <T extends number | bigint>({ from, to }: Range<T>): T | undefined =>
+  (from !== undefined && from === to ? from : undefined);
 
 /** Blocks never go back in time, so a range of times is a range of heights. */
 export const heightsAt = ({ from, to }: Range<number>, reading: ReadSession, state: StateRecord): Window => {

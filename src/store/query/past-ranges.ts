@@ -36,10 +36,12 @@ export function* withinRanges(ranges: readonly RangeOf<unknown>[], below: number
   return arraySequence(left);
 }
 
-const membersOf = <Filter extends object>(filter: Filter): (keyof Filter)[] => (Object.keys(filter) as (keyof Filter)[]).filter((name) => filter[name] !== undefined);
+const membersOf = <Filter extends object>(filter: Filter): (keyof Filter)[] =>
+  (Object.keys(filter) as (keyof Filter)[]).filter((name) => filter[name] !== undefined);
 
 /** Whether a filter has no other members than these. */
-export const asksOnly = <Filter extends object>(filter: Filter, names: readonly (keyof Filter)[]): boolean => membersOf(filter).every((name) => names.includes(name));
+export const asksOnly = <Filter extends object>(filter: Filter, names: readonly (keyof Filter)[]): boolean =>
+  membersOf(filter).every((name) => names.includes(name));
 
 /** Without the paths that would answer a whole filter by themselves: their totals count what came later. */
 export const notWhole = <Ref, Filter extends object>(

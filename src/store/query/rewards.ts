@@ -38,7 +38,8 @@ const spansOf = ({ milestones: { all } }: ChainRules, from: number, to: number):
  */
 export const firstOtherReward = (reading: ReadSession, rules: ChainRules, from: number, to: number): OtherReward | undefined => {
   if (rules.network.rewards === "blocks") return undefined;
-  const rankAt = (reward: bigint, height: number): number => rankOf(reading, sets.blocksByReward, Buffer.concat([amountKey(reward), numberKey(height)]));
+  const rankAt = (reward: bigint, height: number): number =>
+    rankOf(reading, sets.blocksByReward, Buffer.concat([amountKey(reward), numberKey(height)]));
   for (const span of spansOf(rules, from, to)) {
     const below = rankAt(span.reward, span.from);
     const isOther = (height: number): boolean => rankAt(span.reward, height + 1) - below <= height - span.from;

@@ -39,9 +39,11 @@ export const readState = (reading: Lookup): StateRecord | undefined => read(read
 export const readRanking = (reading: Lookup): RankedDelegate[] => read(reading, "meta", rankingKey, rankingCodec) ?? [];
 
 /** The active delegates of a round, by rank. */
-export const readRound = (reading: Lookup, round: number): RankedDelegate[] | undefined => read(reading, "rounds", numberKey(round), rankingCodec);
+export const readRound = (reading: Lookup, round: number): RankedDelegate[] | undefined =>
+  read(reading, "rounds", numberKey(round), rankingCodec);
 
-export const readWallet = (reading: Lookup, address: string): WalletRecord | undefined => read(reading, "wallets", textKey(address), walletCodec);
+export const readWallet = (reading: Lookup, address: string): WalletRecord | undefined =>
+  read(reading, "wallets", textKey(address), walletCodec);
 
 export const readDelegate = (reading: Lookup, publicKey: string): DelegateRecord | undefined =>
   read(reading, "delegates", idKey(publicKey), delegateCodec);
@@ -55,9 +57,11 @@ export const readTransaction = (reading: Lookup, number: number): Transaction | 
 
 const numberIn = (value: Buffer | undefined): number | undefined => value?.readUInt32BE(0);
 
-export const heightOf = (reading: Lookup, blockId: string): number | undefined => numberIn(entryOf(reading, sets.blocksById, textKey(blockId)));
+export const heightOf = (reading: Lookup, blockId: string): number | undefined =>
+  numberIn(entryOf(reading, sets.blocksById, textKey(blockId)));
 
-export const transactionNumber = (reading: Lookup, id: string): number | undefined => numberIn(entryOf(reading, sets.transactionsById, textKey(id)));
+export const transactionNumber = (reading: Lookup, id: string): number | undefined =>
+  numberIn(entryOf(reading, sets.transactionsById, textKey(id)));
 
 /** A block's transactions have consecutive numbers. */
 export const transactionsOfBlock = (reading: Lookup, height: number): { first: number; count: number } => {

@@ -86,7 +86,9 @@ export const withoutKeys = (entries: Sequence<Entry>, keys: readonly Buffer[]): 
   };
 };
 
-/** Guesses that are corrected by the error of the one before; then binary search. Where the keys are spread over the set, two are enough. */
+/**
+ * Guesses that are corrected by the error of the one before; then binary search. Where the keys are spread over the set, two are enough.
+ */
 const spreadGuesses = 4;
 
 /**

@@ -45,7 +45,8 @@ export const beginRebuild = async (pending: WriteBatch, rebuild: Rebuild): Promi
 const turn = 10;
 
 /**
- * Keys that are removed in one transaction. LMDB could drop a database at once, but then lists all its pages in one piece, and searches that
+ * Keys that are removed in one transaction. LMDB could drop a database at once, but then lists all its pages in one piece, and searches
+ * that
  * whenever it needs one: in a store of 1 GB, commits took seconds for a while.
  */
 const keysPerWrite = 2_000;

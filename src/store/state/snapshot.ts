@@ -134,4 +134,5 @@ class StoreSnapshot implements ChainSnapshot {
 }
 
 /** `release` is called whenever the snapshot's own is. */
-export const createSnapshot = (view: StateView, search: Search, release: () => void): ChainSnapshot => new StoreSnapshot(view, search, release);
+export const createSnapshot = (view: StateView, search: Search, release: () => void): ChainSnapshot =>
+  new StoreSnapshot(view, search, release);

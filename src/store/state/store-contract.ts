@@ -75,7 +75,10 @@ export interface Store extends ChainAdapter {
   written(): Promise<void>;
   /** Reverts the tip. @throws PorticoError STORE_UNDO_EXHAUSTED */
   revert(): Promise<void>;
-  /** Removes undo records and digests of blocks that can no longer be reverted, because `undoBlocks` is less than it was; ends early if `isStopped`. */
+  /**
+   * Removes undo records and digests of blocks that can no longer be reverted, because `undoBlocks` is less than it was; ends early if
+   * `isStopped`.
+   */
   trimUndo(isStopped?: () => boolean): Promise<void>;
   /** The first block from a height on whose reward is not that of the milestones. */
   firstOtherReward(from: number): OtherReward | undefined;

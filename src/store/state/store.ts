@@ -122,7 +122,8 @@ const createStoreReads = (needs: StoreReadsNeeds): StoreReads => {
   const servedView = createServedView(needs);
   const pastLists = createPastLists();
 
-  const snapshotOf: StoreReads["snapshotOf"] = (view, { searchRows = Infinity } = {}) => createSnapshot(view, searches.begin(searchRows), views.take(view));
+  const snapshotOf: StoreReads["snapshotOf"] = (view, { searchRows = Infinity } = {}) =>
+    createSnapshot(view, searches.begin(searchRows), views.take(view));
 
   const oldest = createOldest(history);
 

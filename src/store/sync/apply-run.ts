@@ -9,7 +9,8 @@ import type { SourceExtent } from "./read-on.js";
 import type { SourceReads } from "./source.js";
 
 /** Whether a block brings all its transactions. */
-const isWhole = ({ transactions }: BlockData, { numberOfTransactions }: Block): boolean => (transactions?.length ?? 0) === numberOfTransactions;
+const isWhole = ({ transactions }: BlockData, { numberOfTransactions }: Block): boolean =>
+  (transactions?.length ?? 0) === numberOfTransactions;
 
 const follows = ({ height, previousBlock }: Block, before: Tip): boolean => height === before.height + 1 && previousBlock === before.id;
 
@@ -75,7 +76,8 @@ export const createApplyRun = ({ store, source, hasSource, mayGoBack, goingBack:
   };
 
   /** The blocks of a run that the store does not have. If it has one, it has all before it. */
-  const lacking = (run: readonly EmittedBlock[]): readonly EmittedBlock[] => run.slice(firstWhere(0, run.length, (place) => !has(run[place]?.data)));
+  const lacking = (run: readonly EmittedBlock[]): readonly EmittedBlock[] =>
+    run.slice(firstWhere(0, run.length, (place) => !has(run[place]?.data)));
 
   /** Blocks that follow the tip and bring all their transactions need no source. */
   const applyDirectly = async (run: readonly EmittedBlock[]): Promise<void> => {
@@ -102,7 +104,10 @@ export const createApplyRun = ({ store, source, hasSource, mayGoBack, goingBack:
     return true;
   };
 
-  /** What the host says may have made the store begin to be rebuilt: it is complete only when it has been compared with the source to its end. */
+  /**
+   * What the host says may have made the store begin to be rebuilt: it is complete only when it has been compared with the source to its
+   * end.
+   */
   const completed = async (): Promise<void> => {
     if (store.rebuilding() !== undefined && !source.isStopped()) await catchUp();
   };

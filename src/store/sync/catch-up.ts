@@ -66,7 +66,9 @@ export interface CatchingUp {
   begin(): Promise<void>;
   /** Leaves what the source no longer has, then writes what it has beyond the tip. The store is then complete. */
   catchUp(): Promise<void>;
-  /** Compares the tip with the source, and catches up if it has another, or still has one beyond. Returns whether the store is at its end. */
+  /**
+   * Compares the tip with the source, and catches up if it has another, or still has one beyond. Returns whether the store is at its end.
+   */
   look(): Promise<boolean>;
   /** Reverts the tip if the host emitted it but was killed before its database had it. */
   takeOutUnsaved(): Promise<void>;
@@ -113,7 +115,10 @@ const createReport = ({ store, logger, clock, onProgress }: CatchingUpNeeds) => 
   };
 };
 
-/** Reverts the tip if the source ends right below it. A source that ends further below is behind, or holds a part of the chain: the store keeps what it has. */
+/**
+ * Reverts the tip if the source ends right below it. A source that ends further below is behind, or holds a part of the chain: the store
+ * keeps what it has.
+ */
 const takeOutUnsaved = async ({ store, logger }: CatchingUpNeeds, source: SourceReads, idAt: CatchingUp["idAt"]): Promise<void> => {
   const tip = store.tip();
   if (tip === undefined || tip.height === 1) return;
@@ -132,7 +137,8 @@ export const createCatchingUp = (needs: CatchingUpNeeds): CatchingUp => {
   const silent = silentProgress(clock);
   let current: Progress = silent;
   const report = createReport(needs);
-  const startProgress = (from: BlockSource): Progress => (current = createProgress(from, clock, (progress) => report(progress, current.target())));
+  const startProgress = (from: BlockSource): Progress =>
+    (current = createProgress(from, clock, (progress) => report(progress, current.target())));
 
   const parse = (data: BlockData, pace: Pace): Promise<FullBlock> => runSliced(rules.parseBlockSliced(data), pace);
   const applyAll = createBatchedApply(store, parse, source.isStopped, () => checkRewards());

@@ -23,7 +23,8 @@ const requireBlocks = (answer: unknown): BlockData[] => {
   if (!Array.isArray(answer)) throw new PorticoError("BLOCK_INVALID", "`blocks.read` must return a list of blocks, or a promise of one");
   const wrong = answer.findIndex((block: BlockData | undefined) => typeof block?.height !== "number");
   if (wrong === -1) return answer as BlockData[];
-  // Those before it are good: they are written, and the next read meets it. One alone, which the store may have, would look like the source's end.
+  // Those before it are good: they are written, and the next read meets it. One alone, which the store may have, would look like the
+  // source's end.
   if (wrong > 1) return answer.slice(0, wrong) as BlockData[];
   const height: unknown = (answer[wrong] as Partial<BlockData> | null | undefined)?.height;
   const fault = height === undefined ? "without a height" : `whose height is ${shown(height)}, which is not a number`;
@@ -87,11 +88,17 @@ export const watchSource = (source: BlockSource | undefined, clock: FullClock): 
   };
 };
 
-/** A node as a source. It is a chain of its own: it may come back with less of it, as from a backup, and the store keeps what it has until the node has others. */
+/**
+ * A node as a source. It is a chain of its own: it may come back with less of it, as from a backup, and the store keeps what it has until
+ * the node has others.
+ */
 export interface SourceNode {
   /** Awaited before blocks are left, from the tip down, because the node has others: it knows when it left them. */
   leaving(tip: BlockName): Promise<void>;
-  /** Does it, unless the node cannot be reached, or no longer: undefined then. Blocks may come by another way, and do not wait for a node that is away. */
+  /**
+   * Does it, unless the node cannot be reached, or no longer: undefined then. Blocks may come by another way, and do not wait for a node
+   * that is away.
+   */
   unlessAway<T>(work: () => Promise<T>): Promise<T | undefined>;
   /** Told whenever the tip has been compared: where the node's chain ends below it, on the same chain; undefined where it does not. */
   endsBelow(height: number | undefined): void;

@@ -138,7 +138,8 @@ export const createChecksumCheck = (): EntryCheck => {
   };
 };
 
-const isPacked = (database: string): boolean => database.startsWith("webhooks-") || (database in databases && !holdsBytes(database as DatabaseName));
+const isPacked = (database: string): boolean =>
+  database.startsWith("webhooks-") || (database in databases && !holdsBytes(database as DatabaseName));
 
 const readerOf = (database: string): ((value: Buffer) => unknown) => {
   if (hasSheets(database)) return readSheet;
@@ -236,7 +237,10 @@ export const createDigestCheck = (): EntryCheck => {
 /** MessagePack's `true`. */
 const isTrue = (value: Buffer): boolean => value.equals(Buffer.from([0xc3]));
 
-/** Compares each row of the blocks beyond the chain with the checksum that it carries, and the times of their reversal with the list of these. */
+/**
+ * Compares each row of the blocks beyond the chain with the checksum that it carries, and the times of their reversal with the list of
+ * these.
+ */
 export const createOrphanCheck = (): EntryCheck => {
   const faults: string[] = [];
   const [reverted, listed] = [new Set<string>(), new Set<string>()];

@@ -42,7 +42,10 @@ const metaFaults = (file: PageFile): string[] => {
   return faults;
 };
 
-/** Whether a meta page leads to a page that its own transaction has written, and to none of a later one: each transaction writes the root of what it changes. */
+/**
+ * Whether a meta page leads to a page that its own transaction has written, and to none of a later one: each transaction writes the root of
+ * what it changes.
+ */
 const leadsToItsOwn = (meta: Meta, file: PageFile): boolean => {
   const written = [meta.free.root, meta.main.root].flatMap((root) => {
     const header = Buffer.alloc(pageHeader.length);
@@ -93,7 +96,8 @@ function* walkFile(file: PageFile, checks: readonly EntryCheck[]): Generator<voi
     tree: (database, { flags }) => {
       if (flags !== 0) faults.push(`database "${database}": its tree has flags that it cannot have`);
     },
-    fault: (database, number, what) => void faults.push(`${database === undefined ? "the list of databases" : `database "${database}"`}: page ${number} ${what}`),
+    fault: (database, number, what) =>
+      void faults.push(`${database === undefined ? "the list of databases" : `database "${database}"`}: page ${number} ${what}`),
     entry: (database, { key, value, flags }) => {
       if ((flags & ~nodeFlags.onOtherPages) !== 0) faults.push(`database "${database}": an entry has flags that it cannot have`);
       noted.fullLength ||= database === "meta" && key.toString("latin1") === fullLengthName;
@@ -136,7 +140,8 @@ const turn = 10;
 const mostFaults = 100;
 
 /** What looks at a chain's entries. A new check is one line here. */
-const chainChecks = (nethash: string | undefined): EntryCheck[] => [createFormatCheck(nethash), createChecksumCheck(), createRecordCheck(), createDigestCheck(), createOrphanCheck()];
+const chainChecks = (nethash: string | undefined): EntryCheck[] =>
+  [createFormatCheck(nethash), createChecksumCheck(), createRecordCheck(), createDigestCheck(), createOrphanCheck()];
 
 /**
  * Keeps the pages of the newest state from being used for others, if another process may be writing them: as a reader that LMDB knows of.

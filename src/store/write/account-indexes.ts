@@ -11,7 +11,8 @@ import type { RankedSetWriter } from "./ranked-set-writer.js";
  * not in it, and whether two states have the same place. A changed wallet moves only in the sets where they do not.
  */
 
-export const balanceDescending = ({ balance, address }: Pick<WalletRecord, "balance" | "address">): Buffer => Buffer.concat([amountKey(-balance), textKey(address)]);
+export const balanceDescending = ({ balance, address }: Pick<WalletRecord, "balance" | "address">): Buffer =>
+  Buffer.concat([amountKey(-balance), textKey(address)]);
 
 /** Wallets without a public key come after those with one. */
 export const publicKeyPart = { known: Buffer.from([0]), unknown: Buffer.from([1]), end: Buffer.from([2]) };

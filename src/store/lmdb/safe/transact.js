@@ -81,7 +81,8 @@ const tryToWrite = (file) => {
 /**
  * @typedef {object} Passage
  * @property {string} identity Of the file that was opened.
- * @property {number | undefined} [trial] An open file beside it, without a name. To make one each time waits for what LMDB has the disk sync.
+ * @property {number | undefined} [trial] An open file beside it, without a name. To make one each time waits for what LMDB has the disk
+ * sync.
  */
 
 /** @type {WeakMap<object, Passage>} */

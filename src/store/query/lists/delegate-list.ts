@@ -112,7 +112,8 @@ const readInto = ({ delegates, secondPublicKeys, numbers }: Read, record: Delega
   });
 };
 
-const readRanks = (reading: ReadSession): ReadonlyMap<string, number> => new Map(readRanking(reading).map(({ publicKey }, i) => [publicKey, i + 1]));
+const readRanks = (reading: ReadSession): ReadonlyMap<string, number> =>
+  new Map(readRanking(reading).map(({ publicKey }, i) => [publicKey, i + 1]));
 
 function* listOf({ delegates, secondPublicKeys, numbers }: Read, ranks: ReadonlyMap<string, number>, { tip, supply }: StateRecord): Sliced<DelegateList> {
   const all: Delegate[] = [];

@@ -43,7 +43,8 @@ const idsIn = (reading: ReadSession, set: number, [from, to]: Part = [undefined,
   mapSequence(rankedSequence(reading, set, from, to), ({ value }) => value.toString("utf8"));
 
 /** Sets of locks descend by value. */
-const inDirection = (refs: Sequence<string>, { order }: LockQuery): Sequence<string> => (order.direction === "desc" ? refs : reverseSequence(refs));
+const inDirection = (refs: Sequence<string>, { order }: LockQuery): Sequence<string> =>
+  (order.direction === "desc" ? refs : reverseSequence(refs));
 
 const ofOneId = ({ filter: { lockId } }: LockQuery, reading: ReadSession): LockPath[] => {
   if (lockId === undefined) return [];

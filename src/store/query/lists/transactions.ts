@@ -115,7 +115,8 @@ function* accessPathsTo(query: TransactionQuery, needs: Needs, { ofAny, withPart
   const { timestamp } = query.filter;
   const { reading, state, rules, wallet, isPast } = needs;
   const window = timestamp === undefined ? { from: 0, below: state.transactions, exact: false } : numbersAt(timestamp, reading, state);
-  const narrow = (sequence: Sequence<number>): Sequence<number> => (timestamp === undefined && !isPast ? sequence : withinWindow(sequence, window));
+  const narrow = (sequence: Sequence<number>): Sequence<number> =>
+    (timestamp === undefined && !isPast ? sequence : withinWindow(sequence, window));
   const within: Within = { reading, state, rules, wallet, isPast, window, narrow, answered: window.exact ? ["timestamp"] : [] };
   yield* inChainOrder(query, within, ofAny);
   yield* ofOneValue(query, within);
@@ -141,7 +142,8 @@ function* inChainOrder(query: TransactionQuery, within: Within, ofAny: readonly 
     const refs = unionSequence(parts.map(narrow));
     return towards(order.direction, { answers: [...answers, ...answered], ordered, refs });
   };
-  const ofAddress = (list: Parameters<typeof listOf>[0], address: string): Sequence<number> => listOf(list, address, within.wallet(address), within);
+  const ofAddress = (list: Parameters<typeof listOf>[0], address: string): Sequence<number> =>
+    listOf(list, address, within.wallet(address), within);
 
   if (filter.id !== undefined) {
     const number = transactionNumber(reading, filter.id);

@@ -83,7 +83,8 @@ const ofDelegatesOnly = (filter: WalletFilter): ((delegate: Delegate) => boolean
 const answered = ["voteBalance", "producedBlocks"] as const satisfies Name[];
 
 /** Whether only wallets of delegates can pass. */
-const nobodyElse = ({ voteBalance = {}, producedBlocks = {} }: WalletFilter): boolean => !within(voteBalance, 0n) || !within(producedBlocks, 0);
+const nobodyElse = ({ voteBalance = {}, producedBlocks = {} }: WalletFilter): boolean =>
+  !within(voteBalance, 0n) || !within(producedBlocks, 0);
 
 /** In the order asked for: the list of delegates has all that wallets are filtered and ordered by. */
 const ofDelegates = ({ filter, order }: WalletQuery, delegates: DelegateList): WalletPath => {

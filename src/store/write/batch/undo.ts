@@ -69,7 +69,8 @@ export const putUndo = function* (pending: WriteBatch, height: number, undo: Buf
   }
 };
 
-export const hasUndo = (reading: Pick<ReadSession, "bytes">, height: number): boolean => reading.bytes("undo", undoKey(height, 0)) !== undefined;
+export const hasUndo = (reading: Pick<ReadSession, "bytes">, height: number): boolean =>
+  reading.bytes("undo", undoKey(height, 0)) !== undefined;
 
 /** Undefined where none is kept. */
 export const readUndo = function* (reading: WriterReads, height: number): Sliced<Buffer | undefined> {
@@ -104,7 +105,10 @@ const removeBelow = (pending: Ranging, database: Extract<DatabaseName, "undo" | 
   return old.length === removedTogether;
 };
 
-/** Removes undo records and digests of blocks that can no longer be reverted, because fewer can be than before. Returns whether some are left. */
+/**
+ * Removes undo records and digests of blocks that can no longer be reverted, because fewer can be than before. Returns whether some are
+ * left.
+ */
 export const removeOldUndo = (pending: Ranging, tip: number, undoBlocks: number): boolean =>
   // The digest before the oldest block that can be reverted is kept, too.
   [removeBelow(pending, "undo", tip - undoBlocks + 1), removeBelow(pending, "digests", tip - undoBlocks)].includes(true);

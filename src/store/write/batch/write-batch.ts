@@ -161,7 +161,8 @@ const createStored = (db: Environment["db"], newest: FreshReads) => {
 const createCoding = (db: Environment["db"]) => {
   const coding = (database: DatabaseName): Coding => db[database] as StoreDatabase & Coding;
   return {
-    encode: (database: DatabaseName, value: unknown): Buffer => (holdsBytes(database) ? (value as Buffer) : coding(database).encoder.encode(value)),
+    encode: (database: DatabaseName, value: unknown): Buffer =>
+      (holdsBytes(database) ? (value as Buffer) : coding(database).encoder.encode(value)),
     decode: (database: DatabaseName, bytes: Buffer): unknown => (holdsBytes(database) ? bytes : coding(database).decoder.decode(bytes)),
   };
 };
