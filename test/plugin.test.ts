@@ -675,6 +675,20 @@ describe("createApiPlugin", () => {
     expect(rows(new Gift())).to.equal("accepted");
   });
 
+  it("names what a host has handed in: genesis without its transactions, a data folder that cannot be made", async () => {
+    const failure = async (given: object): Promise<string> => {
+      const plugin = createApiPlugin({ network: chain.network, events: new EventEmitter(), dataDir: temporaryFolder(), options: { webhooks: false }, ...given });
+      const error: unknown = await plugin.start().catch((reason: unknown) => reason);
+      await plugin.stop();
+      return error instanceof PorticoError ? `${error.code}: ${error.message}` : String(error);
+    };
+    const { transactions: _transactions, ...genesisBlock } = chain.network.genesisBlock;
+    expect(await failure({ network: { ...chain.network, genesisBlock } })).to.match(/^BLOCK_INVALID: `network\.genesisBlock`: block 1 declares \d+ transactions but has no list `transactions`$/);
+    for (const webhooks of [false, {}]) {
+      expect(await failure({ dataDir: "/dev/null/x", options: { webhooks } })).to.match(/^OPTION_INVALID: `dataDir` is \/dev\/null\/x, which cannot be made: ENOTDIR: /);
+    }
+  });
+
   it("has frozen default options, and its package's version", () => {
     expect(Object.isFrozen(defaultOptions)).to.equal(true);
     const { version: packaged } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string };

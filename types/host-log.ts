@@ -28,3 +28,23 @@ export interface HostLog {
    */
   trim(bounds: { before: number; bytes: number }): boolean;
 }
+
+/** An event of the host that is to be written to the store. */
+export interface HeardEvent {
+  /** Consecutive: one more than that of the previous event. */
+  number: number;
+  at: number;
+  event: string;
+  json: string;
+}
+
+/** Holds events of the host until they are in the store: an append is immediate, so that the host never waits for the disk. */
+export interface EventJournal {
+  /** When this returns, the event survives the end of the process. */
+  append(event: HeardEvent): void;
+  /** The events not yet forgotten, in order. After opening: those that the previous process left. */
+  kept(): readonly HeardEvent[];
+  /** Drops the events up to this number, which the store now has. */
+  forget(number: number): void;
+  close(): void;
+}

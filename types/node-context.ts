@@ -5,7 +5,6 @@ import type { BlockData, BlockSource, HostEvents, IndexingProgress, TransactionD
 import type { FollowedNode } from "./followed-node.js";
 import type { PorticoOptions } from "./options.js";
 import type { TransactionType } from "./transaction-type.js";
-import type { DeliveryDispatch } from "./webhooks.js";
 
 /** A change of the network's constants from `height` on; constants that it does not name keep the values of lower milestones. */
 export interface Milestone {
@@ -164,8 +163,6 @@ export interface NodeContext {
   node?: NodeInfo | undefined;
   /** A fork's own transaction types; one of the same group, type and version replaces the core's. */
   transactionTypes?: TransactionType[] | undefined;
-  /** Has requests of webhooks sent by other processes: `natsDispatch` of `portico/nats`. */
-  dispatch?: DeliveryDispatch | undefined;
   /** The node that this process is a replica of: part of what `followNode` gives. */
   follows?: FollowedNode | undefined;
   /** Called about once a second while blocks are indexed from the source. What it throws is logged. */
@@ -191,7 +188,7 @@ export interface NodeContext {
  * changed and read here as in the node's process, but only the node delivers. `network`, `transactionTypes` and `options` must be the
  * same as the node's; `pool`, `peers`, `sync` and `node` are supplied by the host in whatever way this process can reach them.
  */
-export interface ReaderContext extends Omit<NodeContext, "reader" | "events" | "chain" | "blocks" | "dataDir" | "onProgress" | "follows" | "dispatch"> {
+export interface ReaderContext extends Omit<NodeContext, "reader" | "events" | "chain" | "blocks" | "dataDir" | "onProgress" | "follows"> {
   reader: true;
   /** The node's data folder. Until the store in it exists and is complete, requests are answered with 503. */
   dataDir: string;

@@ -78,7 +78,7 @@ export interface ApiPlugin {
   listen(port: number, host?: string, outside?: (request: IncomingMessage, response: ServerResponse) => void): Promise<Server>;
   /**
    * Resolves when requests can be served, or when `stop` is called meanwhile.
-   * @throws PorticoError STORE_IN_USE, STORE_FOREIGN, STORE_DAMAGED, OPTION_INVALID (the file of the webhook token); BLOCK_INVALID or
+   * @throws PorticoError STORE_IN_USE, STORE_FOREIGN, STORE_DAMAGED, OPTION_INVALID (`dataDir`, or the file of the webhook token); BLOCK_INVALID or
    * BLOCK_DOES_NOT_CHAIN for what `blocks` supplies; or what `blocks.read` rejects with.
    */
   start(): Promise<void>;

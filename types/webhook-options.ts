@@ -8,22 +8,12 @@ export interface WebhookOptions {
   events?: string[];
   /** Waits after the first, second, ... failed attempt. When an attempt fails after the last wait, the delivery is dead. */
   schedule?: number[];
-  /** Fraction by which each wait varies at random: 0.2 is ±20 %. */
-  jitter?: number;
-  /** Most concurrent attempts in all; those that take longer than 0.1 s no longer count, up to four times as many. */
-  concurrency?: number;
   /** Most concurrent attempts to one target, and to one host and port; of the latter, those that take longer than 0.1 s no longer count, up to 16 times as many. */
   concurrencyPerTarget?: number;
-  /** Whether a target's first attempt for an event waits until that for the previous event has ended, or (false) only until it has begun. */
-  ordered?: boolean;
   /** Limit for one attempt, from name resolution to the end of the response. */
   timeout?: number;
-  /** Bytes of a response that are read. */
-  responseLimit?: number;
   /** A webhook whose every attempt has failed for this long is disabled. */
   disableAfter?: number;
-  /** How long an old secret still signs after a rotation. */
-  rotationOverlap?: number;
   /** How long delivered, dropped and superseded deliveries are kept. */
   deliveredRetention?: number;
   /** How long dead deliveries are kept. */

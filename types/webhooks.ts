@@ -138,11 +138,10 @@ export interface WebhookSecret {
  * - retrying   an attempt is due at `dueAt`: the last one failed, or a redelivery was requested
  * - delivered  the target answered 2xx
  * - dead       the schedule is exhausted, or a retry was answered 410; kept for redelivery
- * - held       waiting for confirmations, where the host keeps the chain and offers no changes of it
  * - dropped    its block was reverted before the first attempt
  * - superseded its block was reverted after an attempt that failed (of a reversal: was applied again); it is attempted no more
  */
-export type DeliveryState = "pending" | "retrying" | "delivered" | "dead" | "held" | "dropped" | "superseded";
+export type DeliveryState = "pending" | "retrying" | "delivered" | "dead" | "dropped" | "superseded";
 
 /** Where an attempt failed. */
 export type AttemptStage = "address" | "dns" | "connect" | "tls" | "timeout" | "status" | "response";
@@ -246,7 +245,7 @@ export interface Webhooks {
   keys(): { type: "v1a"; key: string }[];
   /** Sends a `ping`: one attempt, at once, whatever the webhook's events and conditions. Throws BAD_REQUEST if the webhook is disabled. */
   ping(id: number): Delivery;
-  /** Makes a new secret. For `rotationOverlap`, the old one, and up to eight rotated shortly before it, also sign. */
+  /** Makes a new secret. For a day, the old one, and up to eight rotated shortly before it, also sign. */
   rotate(id: number): WebhookSecret;
   /**
    * Makes due now every dead or retrying delivery whose event happened in the window, bounds included, except those whose block was
@@ -255,13 +254,19 @@ export interface Webhooks {
   recover(id: number, window: { since: number; until: number }): Promise<number>;
   /** Newest first. */
   deliveries(id: number, state: DeliveryState | undefined, page: PageWindow): { rows: Delivery[]; total: number };
-  /** The payload is a promise where the host keeps the chain and answers with one. */
   delivery(id: number, deliveryId: number): Delivery & { payload: unknown };
   /**
    * Makes a delivery in any state due now, with a fresh retry schedule. Throws BAD_REQUEST if its block was reverted since. A ping is sent as `ping` sends
    * it: one attempt, and only while the webhook is enabled.
    */
   redeliver(id: number, deliveryId: number): Delivery;
+  /**
+   * All webhooks as JSON text, with their secrets: keep it from others. Where each goes on is before the first delivery that has not arrived, which another
+   * node sends under the same `webhook-id`.
+   */
+  export(): string;
+  /** Adds the webhooks of an export under their ids. Returns how many. Throws BAD_REQUEST where one of them is in use. */
+  import(text: string): number;
   dryRun(request: DryRunRequest): Promise<DryRunResult[]>;
   events(): EventDescription[];
 }
@@ -283,10 +288,4 @@ export interface DeliveryAnswer {
   body: string;
   /** Null when the answer is 2xx. */
   failure: { stage: AttemptStage; error: string } | null;
-}
-
-/** Has requests of webhooks sent by other processes. The node decides what is sent and when, and keeps what came of it. */
-export interface DeliveryDispatch {
-  /** Resolves with the answer that another process got. `here`: sends the request from this process, where no other does. Never rejects. */
-  send(outgoing: OutgoingDelivery, here: () => Promise<DeliveryAnswer>, signal: AbortSignal): Promise<DeliveryAnswer>;
 }

@@ -20,12 +20,13 @@ import { lockFolder } from "./files/folder-lock.js";
 import { createForger } from "./chain/forger.js";
 import { localSeed } from "./chain/genesis.js";
 import { isLake, openLakeImport } from "./files/lake-import.js";
+import { importFrom } from "./program/webhooks-file.js";
 import { HostError, messageOf, pathOf } from "./program/host-error.js";
 import { createHostEvents, type HostEmitter } from "./chain/host-events.js";
 import { castKeyRing, readSecrets, secretsKeyRing } from "./chain/key-ring.js";
 import { readNetwork } from "./chain/network.js";
 import type { HostOptions } from "./options.js";
-import { measureNats, startDispatch, startPublishing } from "./nats.js";
+import { measureNats, startPublishing } from "./nats.js";
 import { createPool, type Pool } from "./chain/pool.js";
 import { createFrontPage } from "./program/front-page.js";
 import { portProblem } from "./program/preflight.js";
@@ -179,7 +180,7 @@ const openFiles = async (options: HostOptions, network: Network, { logger, clock
 };
 
 /** Creates the plugin, and what it is given, which is closed after it. */
-const createNode = async (options: HostOptions, crypto: ChainCrypto, blocks: ChainSource, closing: Closing, { logger, clock, onProgress, access }: HostNeeds) => {
+const createNode = (options: HostOptions, crypto: ChainCrypto, blocks: ChainSource, { logger, clock, onProgress, access }: HostNeeds) => {
   const { network } = crypto;
   const events = createHostEvents();
   // The pool reads the chain through the plugin, and the plugin serves the pool.
@@ -187,13 +188,17 @@ const createNode = async (options: HostOptions, crypto: ChainCrypto, blocks: Cha
   const pool = createPool({ crypto, chain, events });
   const node: NodeInfo = nodeInfo(options.port);
   const { dataDir } = options;
-  const dispatch = await startDispatch(options, logger);
-  const nats: NatsMeasured = { dispatch };
-  if (dispatch !== undefined) closing.add(dispatch.close);
+  const nats: NatsMeasured = {};
   const otherMetrics = async (): Promise<ProcessMetrics[]> => [await measureNats(nats)];
-  const hooks = { otherMetrics, warning: () => nats.publisher?.problem(), ...(dispatch === undefined ? {} : { dispatch }), ...(onProgress === undefined ? {} : { onProgress }), ...(access === undefined ? {} : { accessLog: access }) };
+  const hooks = { otherMetrics, warning: () => nats.publisher?.problem(), ...(onProgress === undefined ? {} : { onProgress }), ...(access === undefined ? {} : { accessLog: access }) };
   const plugin = createApiPlugin({ options: porticoOptions(options), network, events, dataDir, blocks, pool, node, logger, clock, ...hooks });
   return { plugin, pool, events, node, chain, nats };
+};
+
+/** Adds the webhooks of a file before anything is served. */
+const startWithWebhooks = async (plugin: ApiPlugin, file: string, logger: Logger): Promise<void> => {
+  await plugin.start();
+  logger.info(`Webhooks of ${file} were added: ${importFrom(file, plugin)}.`);
 };
 
 /** Opens the port, in this process or in its workers. Resolves with the port when requests are served. */
@@ -235,12 +240,13 @@ export const startHost = async (options: HostOptions, needs: HostNeeds): Promise
     imported = files.imported;
     signal?.throwIfAborted();
 
-    const { plugin, pool, events, node, chain, nats } = await createNode(options, crypto, files.source, closing, needs);
+    const { plugin, pool, events, node, chain, nats } = createNode(options, crypto, files.source, needs);
     closing.add(plugin.stop);
     // Whoever closes is told of a failure.
     signal?.addEventListener("abort", () => void plugin.stop().catch(() => undefined), { once: true });
     // Before it is open, too: a start may take hours, in which probes are answered.
     if (options.port !== 0) writeUrl(options, options.port);
+    if (options.importWebhooks !== undefined) await unlessFailed(startWithWebhooks(plugin, options.importWebhooks, logger));
     const port = await unlessFailed(openDoor(options, { plugin, network, pool, nats }, needs, closing));
     writeUrl(options, port);
     node.ports = nodeInfo(port).ports;

@@ -42,6 +42,10 @@ const run = async (options: HostOptions, warnings: readonly string[]): Promise<n
   for (const warning of warnings) logging.logger.warn(warning);
   try {
     if (options.verify !== undefined) return await (await import("./verify.js")).verify(options, (line) => writeToTerminal(line, false));
+    if (options.exportWebhooks !== undefined) {
+      await (await import("./program/webhooks-file.js")).exportInto(options.dataDir, options.exportWebhooks);
+      return 0;
+    }
     if (options.backup === undefined) return await runNode(options, logging);
     const { backUp } = await import("./program/backup.js");
     await backUp(options.dataDir, options.backup, logging.logger);

@@ -1,4 +1,4 @@
-import type { NatsDispatch, NatsMeasured, NatsOptions, NatsTip, TipPublisher } from "portico/nats";
+import type { NatsMeasured, NatsOptions, NatsTip, TipPublisher } from "portico/nats";
 import type { Logger, Network, ProcessMetrics } from "../../types/node-context.js";
 import type { HostOptions } from "./options.js";
 
@@ -14,12 +14,6 @@ const natsOptions = ({ nats, natsCreds, natsCa, natsPrefix, natsReplicas }: Pick
         ...(natsPrefix === undefined ? {} : { prefix: natsPrefix }),
         ...(natsReplicas === undefined ? {} : { replicas: natsReplicas }),
       };
-
-/** Gives requests of webhooks to workers; undefined unless `--dispatch` was given. */
-export const startDispatch = async (options: HostOptions, logger: Logger): Promise<NatsDispatch | undefined> => {
-  const nats = natsOptions(options);
-  return nats === undefined || options.dispatch !== true ? undefined : (await import("portico/nats")).natsDispatch(nats, { logger });
-};
 
 /** Brings a replica its node's changes; undefined unless `--nats` was given. */
 export const startTip = async (options: HostOptions, logger: Logger): Promise<NatsTip | undefined> => {

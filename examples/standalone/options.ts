@@ -29,8 +29,6 @@ export interface HostOptions {
   natsPrefix?: string;
   /** Servers of a cluster that keep the stream. */
   natsReplicas?: number;
-  /** Whether requests of webhooks are given to workers. */
-  dispatch?: true;
   /** Folder. */
   lake?: string;
   /** Blocks in a file of the lake. */
@@ -58,6 +56,12 @@ export interface HostOptions {
   logClients?: true;
   /** File to write the interface's URL into. */
   urlFile?: string;
+  /** Whether a replica has webhooks of its own. */
+  replicaWebhooks?: true;
+  /** The file to write webhooks into, instead of running a node. */
+  exportWebhooks?: string;
+  /** The file whose webhooks are added first. */
+  importWebhooks?: string;
   /** The folder to copy the data folder into, instead of running a node. */
   backup?: string;
 }
@@ -176,7 +180,7 @@ const needed = [
   ["nats-ca", "nats"],
   ["nats-prefix", "nats"],
   ["nats-replicas", "nats"],
-  ["dispatch", "nats"],
+  ["replica-webhooks", "follow"],
   ["lake-blocks", "lake"],
   ["lake-snapshots", "lake"],
   ["log-clients", "access-log"],
@@ -191,8 +195,12 @@ const refuseIdle = ({ has, label }: Reading): void => {
 const jobs = [
   ["verify", "a store is only read"],
   ["backup", "a data folder is only copied"],
+  ["export-webhooks", "webhooks are only written into a file"],
 ] as const;
-const nodesOwn = ["follow", "import", "lake", "lake-blocks", "lake-snapshots", "lake-key", "nats", "dispatch", "secrets", "forge-interval", "url-file"] as const;
+const nodesOwn = [
+  ...["follow", "import", "lake", "lake-blocks", "lake-snapshots", "lake-key", "nats", "secrets", "forge-interval", "url-file"],
+  ...["replica-webhooks", "import-webhooks"],
+] as const;
 
 /** @throws UsageError */
 const refusePassedOver = (commandLine: GivenOptions): void => {
@@ -250,7 +258,6 @@ export const readHostOptions = (args: readonly string[], { environment = {}, isT
       import: text("import"),
       follow: urlIn(reading),
       nats: natsIn(reading),
-      dispatch: has("dispatch") ? (true as const) : undefined,
       natsCreds: text("nats-creds"),
       natsCa: text("nats-ca"),
       natsPrefix: natsPrefixIn(reading),
@@ -263,6 +270,9 @@ export const readHostOptions = (args: readonly string[], { environment = {}, isT
       secrets: text("secrets"),
       webhookToken: tokenIn(reading),
       urlFile: text("url-file"),
+      replicaWebhooks: has("replica-webhooks") ? (true as const) : undefined,
+      exportWebhooks: text("export-webhooks"),
+      importWebhooks: text("import-webhooks"),
       backup: text("backup"),
     }),
   };

@@ -8,6 +8,7 @@ import { HostError, messageOf } from "./program/host-error.js";
 import type { HostOptions } from "./options.js";
 import { measureNats, startTip } from "./nats.js";
 import { createFrontPage } from "./program/front-page.js";
+import { importFrom } from "./program/webhooks-file.js";
 import { openWaitingDoor, type WaitingDoor } from "./program/waiting-door.js";
 import { porticoOptions } from "./serving.js";
 
@@ -46,6 +47,10 @@ export const startReplica = async (options: HostOptions, { logger, clock, access
     const serving = (plugin = createApiPlugin(context));
     // Whoever closes is told of a failure.
     signal?.addEventListener("abort", () => void serving.stop().catch(() => undefined), { once: true });
+    if (options.importWebhooks !== undefined) {
+      await serving.start();
+      logger.info(`Webhooks of ${options.importWebhooks} were added: ${importFrom(options.importWebhooks, serving)}.`);
+    }
     await door.close();
     const server = await serving.listen(door.port, host, createFrontPage(context.network.network.name, options.basePath));
     signal?.throwIfAborted();

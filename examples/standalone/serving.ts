@@ -30,6 +30,5 @@ export const porticoOptions = (options: HostOptions): PorticoOptions => ({
 
 const lakeOptions = ({ lake, lakeBlocks, lakeSnapshots }: HostOptions): PorticoOptions => (lake === undefined ? {} : { lake: { dir: lake, ...(lakeBlocks === undefined ? {} : { blocksPerFile: lakeBlocks }), ...(lakeSnapshots === undefined ? {} : { snapshotEvery: lakeSnapshots }) } });
 
-const webhookOptions = ({ webhookToken, allowTargets }: HostOptions): PorticoOptions => ({
-  webhooks: { allowTargets, ...(webhookToken === undefined ? {} : { tokens: [webhookToken] }) },
-});
+const webhookOptions = ({ webhookToken, allowTargets, follow, replicaWebhooks }: HostOptions): PorticoOptions =>
+  follow !== undefined && replicaWebhooks !== true ? {} : { webhooks: { allowTargets, ...(webhookToken === undefined ? {} : { tokens: [webhookToken] }) } };

@@ -3,7 +3,7 @@ import { HostError } from "./program/host-error.js";
 import { readNetwork } from "./chain/network.js";
 import type { HostOptions } from "./options.js";
 
-const remedy = "Restore the folder from a backup, or move chain.mdb away and start again: the chain is reindexed from its blocks; webhooks must be created again.";
+const remedy = "Restore the folder from a backup, or move chain.mdb away and start again: the chain is reindexed from its blocks; webhooks are kept.";
 
 /** Says that a store is of another network than the one named: that is a fault of the option, at which nobody must move a store away. */
 const foreign = (nethash: string | undefined, network: string): string | undefined => {

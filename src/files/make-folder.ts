@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
+import { messageOf, PorticoError } from "../errors.js";
 
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
@@ -17,5 +18,14 @@ export const makeFolder = (path: string, mode?: number): void => {
   } catch (error) {
     // Another process may have made it meanwhile.
     if (!isFolder(path)) throw error;
+  }
+};
+
+/** Makes the folder that a host gives for what is kept. @throws PorticoError OPTION_INVALID with the system's reason */
+export const makeDataDir = (dataDir: string): void => {
+  try {
+    makeFolder(dataDir);
+  } catch (cause) {
+    throw new PorticoError("OPTION_INVALID", `\`dataDir\` is ${dataDir}, which cannot be made: ${messageOf(cause)}`, { cause });
   }
 };

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, randomUUID, sign } from "node:crypto";
 import { chmodSync, linkSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { makeFolder } from "./make-folder.js";
+import { makeDataDir } from "./make-folder.js";
 
 /** The node's ed25519 key. It belongs to the node, not to its store: it stays when the store is made anew. */
 export interface NodeKey {
@@ -44,7 +44,7 @@ export const openNodeKey = (dataDir: string): NodeKey => {
   const path = join(dataDir, nodeKeyFile);
   let key = read(path);
   if (key === undefined) {
-    makeFolder(dataDir);
+    makeDataDir(dataDir);
     make(path);
     key = read(path);
   }

@@ -228,17 +228,6 @@ export const extendStream = async (manager: JetStreamManager, connection: NatsCo
   }
 };
 
-/**
- * The stream of work for delivery workers, and the subjects beside it, which are kept by nobody. The number is that of the messages' form: a node leaves
- * nothing to workers that would not understand it.
- */
-export const queueOf = ({ prefix = "portico" }: Pick<NatsOptions, "prefix">) => ({
-  name: `${prefix}-deliveries-2`,
-  requests: `${prefix}.deliveries.2`,
-  workers: `${prefix}.workers.2`,
-  results: (node: string): string => `${prefix}.results.${node}`,
-});
-
 /** The stream of one network's changes: its name, and its subject. */
 export const streamOf = ({ prefix = "portico" }: Pick<NatsOptions, "prefix">, nethash: string): { name: string; subject: string } => {
   const network = nethash.slice(0, 16);

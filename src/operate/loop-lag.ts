@@ -1,4 +1,4 @@
-/** How late the event loop is at present: what a request waits for before anybody looks at it. Measured once, for metrics and for shedding. */
+/** How late the event loop is at present: what a request waits for before anybody looks at it. For the metrics. */
 export interface LoopLag {
   /** Milliseconds: the longest of the last second, or how late the loop is already. */
   milliseconds(): number;

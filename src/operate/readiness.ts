@@ -6,7 +6,7 @@ import type { Phase } from "./lifecycle.js";
 import type { Present } from "./problems.js";
 
 /** What is wrong, in one word for machines and a sentence for people. */
-interface Unready {
+export interface Unready {
   problem: ReadyProblem;
   detail: string;
 }

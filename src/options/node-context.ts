@@ -15,7 +15,7 @@ const refuse = (message: string): never => {
 };
 
 /** Members that a reader does not take: it receives no events, and its store is written by another process. */
-const readerLacks = ["chain", "blocks", "events", "onProgress", "follows", "dispatch"] as const;
+const readerLacks = ["chain", "blocks", "events", "onProgress", "follows"] as const;
 
 /** Members that only the built-in store uses. */
 const ownStoreTakes = ["blocks", "follows", "onProgress"] as const;
@@ -30,7 +30,6 @@ const methods = {
   pool: ["list"],
   logger: ["debug", "info", "warn", "error"],
   clock: ["now"],
-  dispatch: ["send"],
   follows: ["prepare", "follow", "end", "digestOf", "timesOf", "askReversals", "watch", "problem", "distance", "takeBack", "discardStore"],
 } as const satisfies Partial<Record<keyof NodeContext, readonly string[]>>;
 
@@ -120,7 +119,6 @@ const known: Record<keyof NodeContext | keyof ReaderContext, true> = {
   pool: true,
   node: true,
   transactionTypes: true,
-  dispatch: true,
   follows: true,
   onProgress: true,
   problem: true,

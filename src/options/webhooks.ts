@@ -1,5 +1,5 @@
 import type { WebhookOptions } from "../../types/webhook-options.js";
-import { networks, type OptionRow, part, shortestToken, texts, tokens, waitFrom, wholeFrom, wholes, yesOrNo } from "./checks.js";
+import { networks, type OptionRow, shortestToken, texts, tokens, waitFrom, wholeFrom, wholes, yesOrNo } from "./checks.js";
 
 const second = 1_000;
 const minute = 60 * second;
@@ -27,20 +27,10 @@ export const webhookOptionTable: { readonly [Name in keyof WebhookOptions]-?: Re
     meaning: "Waits after the first, second, ... failed attempt. When an attempt fails after the last wait, the delivery is dead.",
     check: wholes,
   },
-  jitter: { default: 0.2, unit: "a fraction", meaning: "By how much each wait varies at random: 0.2 is ±20 %.", check: part },
-  concurrency: { default: 256, unit: "attempts", meaning: "Most concurrent attempts in all. Those that take longer than 0.1 s no longer count, up to four times as many.", check: wholeFrom(1) },
   concurrencyPerTarget: { default: 4, unit: "attempts", meaning: "Most concurrent attempts to one target, and to one host and port; of the latter, those that take longer than 0.1 s no longer count, up to 16 times as many.", check: wholeFrom(1) },
-  ordered: {
-    default: true,
-    unit: "true or false",
-    meaning: "Whether a target's first attempt for an event waits until that for the previous event has ended, or only until it has begun.",
-    check: yesOrNo,
-  },
   timeout: { default: 15 * second, unit: "milliseconds", meaning: "Limit for one attempt, from name resolution to the end of the response; if there is a status by then, it counts.", check: waitFrom(1) },
-  responseLimit: { default: 16_384, unit: "bytes", meaning: "How much of a response is read.", check: wholeFrom(0) },
   disableAfter: { default: 5 * day, unit: "milliseconds", meaning: "A webhook whose every attempt has failed for this long is disabled.", check: wholeFrom(1) },
-  rotationOverlap: { default: day, unit: "milliseconds", meaning: "How long an old secret still signs after a rotation.", check: wholeFrom(0) },
-  deliveredRetention: { default: 7 * day, unit: "milliseconds", meaning: "How long delivered, dropped and superseded deliveries are kept.", check: wholeFrom(0) },
+  deliveredRetention: { default: 2 * day, unit: "milliseconds", meaning: "How long delivered, dropped and superseded deliveries are kept.", check: wholeFrom(0) },
   deadRetention: { default: 90 * day, unit: "milliseconds", meaning: "How long dead deliveries are kept.", check: wholeFrom(0) },
   window: { default: 1_000, unit: "deliveries", meaning: "How many of a webhook may be unsettled at a time: while there are so many, its cursor waits.", check: wholeFrom(1) },
   maxWebhooks: {

@@ -4,7 +4,7 @@ import type { ChainRules } from "../chain/rules.js";
 import { PorticoError } from "../errors.js";
 import type { Following } from "./follow.js";
 import type { Shared } from "./webhooks.js";
-import { createLmdbChain, type LmdbChain, type LmdbChainNeeds, type StoreCompanion } from "../store/lmdb-chain.js";
+import { createLmdbChain, type LmdbChain, type LmdbChainNeeds } from "../store/lmdb-chain.js";
 import { createReaderChain } from "../store/reader-chain.js";
 import type { Prewarm } from "../store/state/store.js";
 
@@ -13,7 +13,6 @@ export type Chain = ChainAdapter & Partial<Pick<LmdbChain, "copyAt" | "tipId" | 
 
 interface ChainNeeds {
   rules: ChainRules;
-  companion: StoreCompanion;
   prewarm: Prewarm;
   onLog: Following["onLog"];
   onWritten(milliseconds: number): void;
@@ -27,10 +26,9 @@ export const createStoreChain = (context: NodeContext | ReaderContext, { options
   if (dataDir === undefined) {
     throw new PorticoError("OPTION_INVALID", "createApiPlugin needs `dataDir`, a folder for its store, or `chain`, an adapter of the host's own");
   }
-  const companion = options.webhooks === false ? undefined : needs.companion;
   if (context.reader === true) {
-    return createReaderChain({ dataDir, history: options.history }, { ...needs, companion, onLog: (log) => needs.onLog(log, false) });
+    return createReaderChain({ dataDir, history: options.history }, { ...needs, onLog: (log) => needs.onLog(log, false) });
   }
   const { events, blocks: source, onProgress, follows } = context;
-  return createLmdbChain({ dataDir, undoBlocks: options.undoBlocks, followOrphans: options.followOrphans, history: options.history }, { ...needs, onLog: (log) => needs.onLog(log, true), prewarm, companion, events, source, onProgress, timesOf: follows?.timesOf });
+  return createLmdbChain({ dataDir, undoBlocks: options.undoBlocks, followOrphans: options.followOrphans, history: options.history }, { ...needs, onLog: (log) => needs.onLog(log, true), prewarm, events, source, onProgress, timesOf: follows?.timesOf });
 };

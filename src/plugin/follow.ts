@@ -15,7 +15,7 @@ import { type HostFeed, startHostFeed } from "../follow/host/host-feed.js";
 import { describeEvents } from "../follow/host/known-events.js";
 import type { HostChain } from "./host-chain.js";
 import type { Shared } from "./webhooks.js";
-import { openEventJournal } from "../store/webhooks/event-journal.js";
+import { openEventJournal } from "../store/follow/event-journal.js";
 
 interface FollowingNeeds extends Shared {
   rules: ChainRules;
@@ -82,7 +82,7 @@ export const createFollowing = (context: NodeContext | ReaderContext, needs: Fol
       names: eventNames.filter((name) => changes === undefined || !derivedEvents.includes(name)),
       rules,
       log,
-      journal: openEventJournal(dataDir, { logger, writes, name: "host-events.journal" }),
+      journal: openEventJournal(dataDir, { logger, writes }),
       clock,
       logger,
       problems,

@@ -10,7 +10,7 @@ import type { Following } from "./follow.js";
 import type { AskedFollow } from "./host-follow.js";
 import { createMatcher } from "../webhooks/conditions/matcher.js";
 import { createPatternWorker } from "../webhooks/conditions/pattern.js";
-import { checkConditions } from "../webhooks/registry/draft.js";
+import { checkConditions } from "../webhooks/register/draft.js";
 
 const anyEvent = "event";
 

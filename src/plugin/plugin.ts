@@ -70,7 +70,7 @@ const createNode = (context: NodeContext | ReaderContext, late: Late) => {
   const onWritten = (milliseconds: number): void => late.metrics?.blockApplied(milliseconds / 1000);
   const loopLag = createLoopLag();
   const openStore = (): Chain => {
-    const store = createStoreChain(context, { ...shared, rules, companion: webhooks, prewarm, onLog: following.onLog, onWritten, node: replica?.source });
+    const store = createStoreChain(context, { ...shared, rules, prewarm, onLog: following.onLog, onWritten, node: replica?.source });
     return replica?.guard(store) ?? store;
   };
   const chain: Chain = hosts ?? openStore();
@@ -191,10 +191,9 @@ const createPluginLifecycle = (node: Node, services: Services, edge: ReturnType<
         () => node.hosts?.closing(),
         () => services.lake.stop(),
         () => node.replica?.end(),
-        // What reads a host's chain ends before it does. The built-in store ends its webhooks itself, after its last block.
-        () => (node.hosts === undefined ? undefined : node.webhooks.closing()),
-        () => node.chain.stop?.(),
+        // What reads the chain ends before it does.
         () => node.webhooks.closing(),
+        () => node.chain.stop?.(),
         () => services.live.close(),
         () => {
           node.hosts?.closed();

@@ -1,6 +1,7 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import type { HostLog } from "../../types/host-log.js";
 import type { Logger, NodeContext, ReaderContext } from "../../types/node-context.js";
-import type { WebhookStore } from "../../types/webhook-store.js";
 import type { FullClock } from "../async/clock.js";
 import { closeAll } from "../async/close-all.js";
 import { messageOf, PorticoError } from "../errors.js";
@@ -11,12 +12,11 @@ import type { Options } from "../options/options.js";
 import { createHostLog } from "../store/follow/host-log.js";
 import { whenFree } from "../store/lmdb/writer-lock.js";
 import type { WriteWatch } from "../store/lmdb/write-watch.js";
-import { takeOldJournal } from "../store/webhooks/event-journal.js";
-import { openWebhookStore, type WebhookEnvironment } from "../store/webhooks/webhook-store.js";
 import { createWebhookEngine, type WebhookEngine } from "../webhooks/engine.js";
 import { describeWebhookEvents } from "../webhooks/own-events.js";
+import { openWebhookStore, type WebhookEnvironment } from "../webhooks/rows/store.js";
 import type { OnOutcome } from "../webhooks/send/http-sender.js";
-import { type Authorize, openAuthorize } from "../webhooks/registry/tokens.js";
+import { type Authorize, openAuthorize } from "../webhooks/register/tokens.js";
 
 /** What the parts of a plugin share. */
 export interface Shared {
@@ -36,6 +36,9 @@ interface WebhooksNeeds extends Shared {
   follow(): Follow;
 }
 
+/** Milliseconds between two tries to write to a store that could not be written. */
+const lookInterval = 200;
+
 /** Without it, requests are signed by secrets alone. */
 const nodeKeyIn = (folder: string, logger: Logger): NodeKey | undefined => {
   try {
@@ -46,48 +49,82 @@ const nodeKeyIn = (folder: string, logger: Logger): NodeKey | undefined => {
   }
 };
 
+interface Opened {
+  engine: WebhookEngine;
+  environment: WebhookEnvironment;
+  looking: NodeJS.Timeout;
+}
+
+/** Undefined where the wait for another process to let go of the file was ended. */
+const openWebhooks = async (context: NodeContext | ReaderContext, { logger, clock, problems, writes, onLog, follow, onOutcome }: WebhooksNeeds, settings: Exclude<Options["webhooks"], false> & { dataDir: string }): Promise<Opened | undefined> => {
+  const environment = await whenFree(() => openWebhookStore(settings.dataDir, { ...settings, writes }), { logger, clock });
+  if (environment === undefined) return undefined;
+  const { store } = environment;
+  const chain = context.reader === true ? undefined : context.chain;
+  if (chain !== undefined) await onLog(createHostLog(environment.environment, { writes: settings.deliver }), settings.deliver);
+  const keepsChain = chain === undefined || chain.changes !== undefined;
+  const engine = createWebhookEngine(settings, { store, follow: follow(), clock, logger, problems, keepsChain, nodeKey: nodeKeyIn(settings.dataDir, logger), onOutcome });
+  // Nobody may write a webhook for long: what is wrong ends without.
+  const look = (): void => void (writes.isFailing("webhooks") && store.transactionSoon(() => undefined).catch(() => undefined));
+  const looking = setInterval(look, lookInterval).unref();
+  engine.start();
+  return { engine, environment, looking };
+};
+
 /**
- * The webhook engine, which is created when its store is opened: part of the chain's store if Portico keeps the chain, otherwise
- * a store of its own in `dataDir`. A host with its own chain and no `dataDir` has no webhooks.
+ * The webhook engine, on a store of its own in `dataDir`: `webhooks.mdb`, which outlives the chain's. A host with its own chain and no `dataDir` has no webhooks,
+ * nor has a replica that does not ask for its own.
  * @throws PorticoError OPTION_INVALID
  */
-export const createWebhooks = (context: NodeContext | ReaderContext, { options, logger, clock, problems, writes, onLog, follow, onOutcome }: WebhooksNeeds) => {
+export const createWebhooks = (context: NodeContext | ReaderContext, needs: WebhooksNeeds) => {
+  const { options, logger, onLog } = needs;
   const { dataDir } = context;
   const chain = context.reader === true ? undefined : context.chain;
   const keepsChain = chain === undefined;
   if (keepsChain && context.reader !== true && options.webhooks !== false && !options.webhooks.deliver) {
     throw new PorticoError("OPTION_INVALID", "options.webhooks.deliver can be false only where the host keeps its own chain: with the store, the process that writes it delivers");
   }
-  const delivering = context.reader === true ? { deliver: false } : {};
-  /** A replica has none of its own. */
   const followed = context.reader === true ? undefined : context.follows;
-  const settings = options.webhooks === false || dataDir === undefined || followed !== undefined ? undefined : { ...options.webhooks, ...delivering, dataDir };
-  let engine: WebhookEngine | undefined;
-  let own: WebhookEnvironment | undefined;
+  const isNone = dataDir === undefined || (followed !== undefined && context.options?.webhooks === undefined);
+  const settings = isNone || options.webhooks === false ? undefined : { ...options.webhooks, ...(context.reader === true ? { deliver: false } : {}), dataDir };
+  let opened: Opened | undefined;
+  let waiting: NodeJS.Timeout | undefined;
   let authorize: Authorize | undefined;
 
-  const opened = (store: WebhookStore): void => {
+  const begin = async (): Promise<void> => {
+    if (settings !== undefined) opened = await openWebhooks(context, needs, settings);
+  };
+
+  /** A reader waits for the file, which is made by the process that delivers. */
+  const beginLater = (dataDir: string): void => {
+    waiting = setInterval(() => {
+      if (!existsSync(join(dataDir, "webhooks.mdb"))) return;
+      clearInterval(waiting);
+      begin().catch((error: unknown) => logger.error(`webhooks: they cannot be opened: ${messageOf(error)}`));
+    }, lookInterval).unref();
+  };
+
+  const prepare = async (): Promise<void> => {
     if (settings === undefined) return;
-    const goesByBlocks = keepsChain || chain.changes !== undefined;
-    const needs = { store, follow: follow(), clock, logger, problems, keepsChain: goesByBlocks, nodeKey: nodeKeyIn(settings.dataDir, logger), onOutcome, dispatch: context.reader === true ? undefined : context.dispatch };
-    engine = createWebhookEngine(settings, needs);
-    if (settings.deliver) engine.takeOld(takeOldJournal(settings.dataDir, store.journalPosition(), { logger, writes }));
-    engine.start();
+    authorize = await openAuthorize({ ...settings, makes: context.reader !== true }, logger);
+    if (context.reader === true && !existsSync(join(settings.dataDir, "webhooks.mdb"))) beginLater(settings.dataDir);
+    else await begin();
   };
 
   const requireWebhooks = (): void => {
-    if (followed !== undefined) throw new PorticoError("NOT_SUPPORTED", `This is a replica: webhooks are managed at its node, ${followed.url}.`);
-    if (settings === undefined) throw new PorticoError("NOT_SUPPORTED", "This node has no webhooks.");
+    if (settings !== undefined) return;
+    if (followed !== undefined) throw new PorticoError("NOT_SUPPORTED", `This is a replica without webhooks of its own: they are managed at its node, ${followed.url}.`);
+    throw new PorticoError("NOT_SUPPORTED", "This node has no webhooks.");
   };
 
   return {
-    engine: () => engine,
+    engine: () => opened?.engine,
     /** What webhooks may listen to; none where there are no webhooks. */
     events: settings === undefined ? [] : describeWebhookEvents(settings.events, keepsChain),
     open: (): WebhookEngine => {
       requireWebhooks();
-      if (engine === undefined) throw new PorticoError("NOT_READY");
-      return engine;
+      if (opened === undefined) throw new PorticoError("NOT_READY");
+      return opened.engine;
     },
     authorize: (header: string | undefined): boolean => {
       requireWebhooks();
@@ -95,20 +132,13 @@ export const createWebhooks = (context: NodeContext | ReaderContext, { options, 
       return authorize(header);
     },
     /** To be called before the chain is started. */
-    prepare: async () => {
-      if (settings === undefined) return;
-      authorize = await openAuthorize({ ...settings, makes: context.reader !== true }, logger);
-      if (keepsChain) return;
-      own = await whenFree(() => openWebhookStore(settings.dataDir, { ...settings, writes }), { logger, clock });
-      if (own === undefined) return;
-      await onLog(createHostLog(own.environment, { writes: settings.deliver }), settings.deliver);
-      opened(own.store);
-    },
-    opened,
+    prepare,
     closing: async () => {
-      const [ending, environment] = [engine, own];
-      engine = own = undefined;
-      await closeAll(() => ending?.stop(), () => (environment === undefined ? undefined : onLog(undefined, false)), () => environment?.close());
+      const ending = opened;
+      opened = undefined;
+      clearInterval(waiting);
+      clearInterval(ending?.looking);
+      await closeAll(() => ending?.engine.stop(), () => (ending === undefined || keepsChain ? undefined : onLog(undefined, false)), () => ending?.environment.close());
     },
   };
 };

@@ -1,6 +1,5 @@
 import type { ChainAdapter, ChainChanges } from "../../types/chain-adapter.js";
 import type { HostLog } from "../../types/host-log.js";
-import type { WebhookStore } from "../../types/webhook-store.js";
 import { closeAll } from "../async/close-all.js";
 import { createAging } from "../async/clock.js";
 import { messageOf } from "../errors.js";
@@ -15,19 +14,8 @@ import { createFollower, type Follower, type FollowerNeeds, type Standing } from
 import { type Prewarm, createStore, type Store, type StoreOptions } from "./state/store.js";
 import { watchSource } from "./sync/source.js";
 import type { TimesOf } from "./write/writer.js";
-import { createWebhookStore } from "./webhooks/webhook-store.js";
-
-/** Keeps rows of its own in the store. */
-export interface StoreCompanion {
-  /** The store is open, and nothing is written to it yet. */
-  opened(webhooks: WebhookStore): void;
-  /** No more blocks are written; the store is about to close. */
-  closing(): Promise<void>;
-}
 
 export interface LmdbChainNeeds extends Omit<FollowerNeeds, "store"> {
-  /** Not given: nobody is told of anything. */
-  companion: StoreCompanion | undefined;
   /** Is handed the log of the host's events when the store is open, before blocks are written; and undefined before it closes. */
   onLog?: ((log: HostLog | undefined) => void | Promise<void>) | undefined;
   /** Default: one of its own. */
@@ -104,7 +92,7 @@ const createScans = () => {
 };
 
 export const createLmdbChain = ({ followOrphans = Infinity, ...options }: LmdbChainOptions, needs: LmdbChainNeeds): LmdbChain => {
-  const { companion, prewarm, onLog, timesOf } = needs;
+  const { prewarm, onLog, timesOf } = needs;
   const watchers = createWatchers();
   const watched = watchSource(needs.source, needs.clock);
   const { writes = createWriteWatch(needs.problems) } = needs;
@@ -127,7 +115,6 @@ export const createLmdbChain = ({ followOrphans = Infinity, ...options }: LmdbCh
       const follower = createFollower({ ...needs, source: watched.source, store });
       open = { store, follower, freeing: startFreeing(store, followOrphans, needs) };
       await onLog?.(createHostLog(store.environment, { writes: true }));
-      companion?.opened(createWebhookStore(store.environment, { keepsChain: true }));
       await store.trimUndo(() => open?.store !== store);
       await follower.start();
     },
@@ -140,7 +127,7 @@ export const createLmdbChain = ({ followOrphans = Infinity, ...options }: LmdbCh
       clearInterval(closing.freeing);
       await scans.ended();
       // The store is closed whatever the host's emitter throws: another start would find it in use.
-      await closeAll(closing.follower.stop, () => companion?.closing(), () => onLog?.(undefined), () => closing.store.stop());
+      await closeAll(closing.follower.stop, () => onLog?.(undefined), () => closing.store.stop());
     },
     supports: { history: options.history ?? true },
     snapshotAt: (height, bounds) => (isReady() ? open?.store.snapshotAt(height, bounds) : undefined),

@@ -8,16 +8,13 @@ import type { ChainRules } from "../chain/rules.js";
 import { closeAll } from "../async/close-all.js";
 import { createOpenCount } from "../async/open-count.js";
 import { messageOf, PorticoError } from "../errors.js";
-import type { Problems } from "../operate/problems.js";
 import { createHostLog } from "./follow/host-log.js";
 import { createPolling } from "./follow/watchers.js";
 import { storeFile } from "./lmdb/environment.js";
-import { createWriteWatch, unwatched } from "./lmdb/write-watch.js";
-import type { LmdbChain, StoreCompanion } from "./lmdb-chain.js";
+import type { LmdbChain } from "./lmdb-chain.js";
 import { rebuildText } from "./state/rebuild.js";
 import type { StoreNeeds } from "./state/store-contract.js";
 import { createStore, type Store } from "./state/store.js";
-import { createWebhookStore } from "./webhooks/webhook-store.js";
 
 interface ReaderOptions {
   /** Folder of the store that another process writes. */
@@ -33,12 +30,8 @@ interface ReaderOptions {
 interface ReaderNeeds {
   rules: ChainRules;
   logger: Logger;
-  /** Not given: nobody is told that webhooks cannot be written. */
-  problems?: Problems;
   /** See `LmdbChainNeeds`. Here the log is only read. */
   onLog?: ((log: HostLog | undefined) => void | Promise<void>) | undefined;
-  /** Not given: nothing is written to the store, not even webhooks. */
-  companion?: Pick<StoreCompanion, "opened" | "closing"> | undefined;
   /** See `StoreNeeds`. */
   searches?: StoreNeeds["searches"];
 }
@@ -92,8 +85,7 @@ interface ServingNeeds extends ReaderNeeds, Required<Omit<ReaderOptions, "patien
 }
 
 /** Opens the store and serves it until `signal` is aborted; again, when its file was replaced. `started` is called when it is served. */
-const createServing = ({ dataDir, history, lookInterval, rules, problems, companion, onLog, searches, current, notices, noSnapshots }: ServingNeeds) => {
-  const writes = problems === undefined ? unwatched : createWriteWatch(problems);
+const createServing = ({ dataDir, history, lookInterval, rules, onLog, searches, current, notices, noSnapshots }: ServingNeeds) => {
   const path = storeFile(dataDir);
   const look = (signal: AbortSignal): Promise<void> => delay(lookInterval, undefined, { signal }).catch(() => undefined);
 
@@ -103,11 +95,7 @@ const createServing = ({ dataDir, history, lookInterval, rules, problems, compan
     const log = createHostLog(store.environment, { writes: false });
     current.hostLog = log;
     await onLog?.(log);
-    const webhooks = companion && createWebhookStore(store.environment, { keepsChain: true });
-    if (webhooks !== undefined) companion?.opened(webhooks);
     while (!signal.aborted && identityOf(path) === identity) {
-      // Nobody may write a webhook for long: what is wrong ends without.
-      if (writes.isFailing("webhooks")) await webhooks?.transactionSoon(() => undefined).catch(() => undefined);
       if (current.serving === undefined && store.isComplete()) {
         current.serving = store;
         notices.isWell();
@@ -124,13 +112,13 @@ const createServing = ({ dataDir, history, lookInterval, rules, problems, compan
   const openAndServe = async (signal: AbortSignal, started: () => void): Promise<void> => {
     const identity = identityOf(path);
     // Another process writes the blocks: none is ever reverted here.
-    const store = createStore({ dataDir, undoBlocks: 1, history, access: companion === undefined ? "read" : "webhooks" }, { rules, writes, searches });
+    const store = createStore({ dataDir, undoBlocks: 1, history, access: "read" }, { rules, searches });
     try {
       current.opened = store;
       await serve(store, identity, signal, started);
     } finally {
       current.opened = current.serving = current.hostLog = undefined;
-      await closeAll(() => onLog?.(undefined), () => companion?.closing(), () => store.stop());
+      await closeAll(() => onLog?.(undefined), () => store.stop());
     }
   };
 

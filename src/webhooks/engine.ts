@@ -1,30 +1,29 @@
 import type { MaybePromise } from "../../types/chain-adapter.js";
 import type { Logger } from "../../types/node-context.js";
-import type { DeliveryRow, HeardEvent, WebhookStore } from "../../types/webhook-store.js";
-import type { DeliveryDispatch, Webhooks } from "../../types/webhooks.js";
 import type { WebhookOptions } from "../../types/webhook-options.js";
+import type { Webhooks } from "../../types/webhooks.js";
 import { closeAll } from "../async/close-all.js";
 import { runSliced } from "../async/time-slicing.js";
 import type { FullClock } from "../async/clock.js";
 import type { Follow } from "../follow/index.js";
 import type { Problems } from "../operate/problems.js";
-import { createPatternWorker } from "./conditions/pattern.js";
 import { createDeliveries } from "./deliver/deliveries.js";
 import { createDispatcher, type Dispatcher } from "./deliver/dispatcher.js";
-import { createPayloads, type Payloads } from "./deliver/payloads.js";
-import { keyOf } from "./deliver/request.js";
-import { startUpkeep } from "./deliver/retention.js";
+import { createMessages, type Messages } from "./deliver/messages.js";
+import { startUpkeep } from "./deliver/upkeep.js";
 import { createStandstill } from "./log-failure.js";
 import { webhookDefaults } from "../options/webhooks.js";
 import { describeWebhookEvents } from "./own-events.js";
-import { createDryRuns, createRecentEvents } from "./registry/dry-run.js";
-import { createRegister, type Register } from "./registry/register.js";
-import { standingOf, type WebhookStanding } from "./registry/standing.js";
-import { createWebhookService } from "./registry/webhook-service.js";
-import { createHolding } from "./scan/record/holding.js";
-import { createRecorder, type RecorderNeeds } from "./scan/record/recorder.js";
-import { createScanner, type Scanner, type ScannerNeeds } from "./scan/scanner.js";
-import { createHttpSender, dispatchedSender, type OnOutcome } from "./send/http-sender.js";
+import { type ChainReader, createChainReader, type ReaderNeeds } from "./read/reader.js";
+import { createRecorder, type RecorderNeeds, type Written } from "./read/record.js";
+import { createArchive } from "./register/archive.js";
+import { createDryRuns, createRecentEvents } from "./register/dry-run.js";
+import { createRegister } from "./register/register.js";
+import { createWebhookService } from "./register/service.js";
+import { standingOf, type WebhookStanding } from "./register/standing.js";
+import { type DeliveryRow, isOpen } from "./rows/rows.js";
+import type { WebhookStore } from "./rows/store.js";
+import { createHttpSender, type OnOutcome, type Sender } from "./send/http-sender.js";
 import type { NodeKey } from "./send/signature.js";
 import { createResolver, createTargetGuard, type Resolve } from "./send/target-guard.js";
 import { type After, createTimekeeper, createTimeReader, systemAfter } from "./timekeeper.js";
@@ -32,8 +31,10 @@ import { type After, createTimekeeper, createTimeReader, systemAfter } from "./t
 export interface WebhookEngineNeeds {
   /** Is told of every attempt that has ended, and of every delivery that is given up. */
   onOutcome?: OnOutcome | undefined;
-  /** Has requests sent by other processes. */
-  dispatch?: DeliveryDispatch | undefined;
+  /** What sends requests. Default: HTTP. */
+  sender?: Sender | undefined;
+  /** Most attempts under way in all, of those that have not taken long. Default: 256. */
+  concurrency?: number;
   store: WebhookStore;
   follow: Follow;
   clock: FullClock;
@@ -42,8 +43,6 @@ export interface WebhookEngineNeeds {
   problems: Pick<Problems, "define">;
   /** Whether following goes by the blocks of the chain; false where the host's events are all there is. */
   keepsChain: boolean;
-  /** Height of the last block that an earlier version told webhooks of, where that was not the last. */
-  toldHeight?: number | undefined;
   /** Signs for webhooks that ask for it. */
   nodeKey?: NodeKey | undefined;
   /** 0..1; default Math.random. */
@@ -56,8 +55,6 @@ export interface WebhookEngineNeeds {
 
 /** The webhooks of one node: what clients do with them, and the engine that reads the chain for them and delivers. */
 export interface WebhookEngine extends Webhooks {
-  /** Takes what an earlier version left in its journal; before `start`. */
-  takeOld(journal: { events: readonly HeardEvent[]; taken(): void }): void;
   /** Begins to read and to deliver. */
   start(): void;
   /** Reads and sends nothing more; gives what is under way `grace` milliseconds (default 2,000) to end; all else waits in the store. */
@@ -69,53 +66,15 @@ export interface WebhookEngine extends Webhooks {
 }
 
 const defaultGrace = 2_000;
+/** Bytes of an answer that are read. */
+const responseLimit = 16_384;
+/** By how much each wait for a retry varies at random: ±20 %. */
+const jitter = 0.2;
 
-/** An event that an earlier version kept in its journal; within a transaction. */
-const writeOld = ({ number, at, event, json }: HeardEvent, store: WebhookStore, register: Register): void => {
-  const eventId = `${store.instance}.${number}`;
-  const { ids } = register.matcher().match(event, JSON.parse(json));
-  const recipients = ids.map((webhookId) => ({ webhookId, event, key: keyOf(register.find(webhookId) ?? { id: webhookId }, eventId), begin: { state: "pending" as const } }));
-  if (recipients.length > 0) store.append({ at, eventId, event, json }, recipients);
-  store.setJournalPosition(number);
-};
-
-const takeOldInto =
-  (store: WebhookStore, register: Register): WebhookEngine["takeOld"] =>
-  ({ events, taken }) => {
-    if (events.length > 0) store.transaction(() => events.forEach((event) => writeOld(event, store, register)));
-    taken();
-  };
-
-/** Webhooks of an earlier version go on after what that told them of; within a transaction. */
-const placeOld = (toldHeight: number | undefined, store: WebhookStore, register: Register): void => {
-  if (toldHeight === undefined) return;
-  for (const id of register.ids()) {
-    const { from, cursor, ...progress } = store.progress(id);
-    if (cursor !== undefined) continue;
-    const below = typeof from === "object" ? from.below : 0;
-    store.putProgress(id, { ...progress, from: from === "tip" || typeof from === "object" ? String(Math.max(0, toldHeight - below)) : from });
-  }
-};
-
-/** What a process left behind that was killed may have been under way: its last deliveries are taken for attempted. */
-const attemptedBefore = (store: WebhookStore, isUnderWay: (row: DeliveryRow) => boolean) => {
-  const lastBefore = store.wasKilled() ? store.lastDelivery() : 0;
-  return (row: DeliveryRow): boolean => row.attemptCount > 0 || row.id <= lastBefore || isUnderWay(row);
-};
-
-type ScanningNeeds = Omit<ScannerNeeds, "recorder" | "patterns"> & Pick<RecorderNeeds, "time" | "withdrawn" | "onOutcome"> & Pick<Payloads, "note">;
-
-/** What reads the chain for the webhooks. */
-const createScanning = ({ time, withdrawn, note, onOutcome, ...needs }: ScanningNeeds, { handOver, wake, ...underWay }: Pick<Dispatcher, "isUnderWay" | "hasArrived" | "overtake" | "handOver" | "wake">): Scanner => {
-  const { store, register, window, keepsChain } = needs;
-  const confirmationsOf = (id: number): number => (keepsChain ? 0 : Number(register.find(id)?.confirmations) || 0);
-  const holding = createHolding({ store, time, confirmationsOf });
-  const onWritten: RecorderNeeds["onWritten"] = (written) => {
-    for (const { messageId, message, event } of written) note(messageId, message, event);
-    handOver(written.flatMap(({ rows }) => rows));
-  };
-  const recorder = createRecorder({ store, register, time, window, withdrawn, onWritten, onChanged: wake, onOutcome, holding, mayBeAttempted: attemptedBefore(store, underWay.isUnderWay), ...underWay });
-  return createScanner({ ...needs, recorder, patterns: createPatternWorker() });
+/** Whether an attempt of a row may have been made by the process before, if that was killed. */
+const leftBehind = (store: WebhookStore): ((row: DeliveryRow) => boolean) => {
+  const last = store.wasKilled() ? store.lastDelivery() : 0;
+  return (row) => row.id <= last && row.attemptCount === 0 && isOpen(row);
 };
 
 /** Does work in a later turn, once for all who ask for it until then: a look is at all webhooks, of which thousands may be made in one turn. */
@@ -143,10 +102,23 @@ const createLife = ({ begin, end }: { begin(): EndUpkeep | undefined; end(endUpk
   };
 };
 
+type ReadingNeeds = Omit<RecorderNeeds, "attempts" | "onWritten"> & Omit<ReaderNeeds, "recorder"> & { messages: Messages; dispatcher: Dispatcher };
+
+/** What reads the chain for the webhooks: what it has written is handed to the dispatcher. */
+const createReading = ({ messages, dispatcher, ...needs }: ReadingNeeds): ChainReader => {
+  const onWritten = (written: readonly Written[], changed: ReadonlySet<number>): void => {
+    if (changed.size > 0) dispatcher.wake(changed);
+    for (const { messageId, message } of written) messages.note(messageId, message);
+    dispatcher.add(written.flatMap(({ rows }) => rows));
+  };
+  return createChainReader({ ...needs, recorder: createRecorder({ ...needs, onWritten, attempts: dispatcher }) });
+};
+
 /** Opens nothing and reads nothing before `start`. An engine is started once. @throws PorticoError OPTION_INVALID */
 export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineNeeds): WebhookEngine => {
   const options = { ...webhookDefaults, ...given };
-  const { store, follow, clock, logger, problems, keepsChain, toldHeight, nodeKey, onOutcome, random = Math.random, after = systemAfter, resolve = createResolver() } = needs;
+  const { store, follow, clock, logger, problems, keepsChain, nodeKey, onOutcome, concurrency = 256, random = Math.random, after = systemAfter, resolve = createResolver() } = needs;
+  const { window } = options;
   const guard = createTargetGuard(options.allowTargets);
   const descriptions = describeWebhookEvents(options.events, keepsChain);
   const names = descriptions.map(({ event }) => event);
@@ -154,58 +126,58 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
   const register = createRegister(store);
   const standstill = createStandstill(problems);
   const recent = createRecentEvents(store);
-  const sender = dispatchedSender(createHttpSender(options, { guard, resolve }), needs.dispatch);
-  const payloads = createPayloads(follow, store);
-  const withdrawn = new Set<number>();
+  const sender = needs.sender ?? createHttpSender({ ...options, responseLimit }, { guard, resolve });
+  const messages = createMessages(store);
   const dryRuns = createDryRuns({ recent, events: names });
-  const dispatcher = createDispatcher(options, {
-    ...{ store, register, payloads, sender, clock, time, after, random, logger, nodeKey, onOutcome },
-    isWithdrawn: (id) => withdrawn.has(id),
-    onSettled: (webhookIds, changed) => {
-      for (const id of changed) scanner.reload(id);
-      if (webhookIds.size > 0) scanner.hasRoom();
-    },
-  });
+  const withdrawn = new Set<number>();
 
-  const scanner = createScanning({ store, follow, register, time, recent, after, logger, standstill, keepsChain, window: options.window, withdrawn, note: payloads.note, onOutcome }, dispatcher);
+  const dispatcher = createDispatcher(
+    { ...options, jitter },
+    {
+      ...{ store, register, messages, sender, concurrency, clock, time, after, random, logger, nodeKey, onOutcome },
+      isWithdrawn: (id) => withdrawn.has(id),
+      isLeftBehind: leftBehind(store),
+      onSettled: (webhookIds, changed) => {
+        for (const id of changed) reader.reload(id);
+        if (webhookIds.size > 0) reader.hasRoom();
+      },
+    },
+  );
+
+  const reader = createReading({ store, follow, register, time, withdrawn, onOutcome, recent, after, logger, standstill, keepsChain, window, messages, dispatcher });
 
   const refreshSoon = onceInTurn(dispatcher.refresh);
+  const onChange = (id: number): void => {
+    // What was read of it may be gone. The webhook itself may be large: it is read again in another turn than that which wrote it.
+    dispatcher.wake([id]);
+    reader.reload(id);
+    refreshSoon();
+  };
   const service = createWebhookService({
-    ...{ store, follow, register, clock, time, keepsChain, nodeKey },
-    rules: { guard, events: names },
-    ...{ maxWebhooks: options.maxWebhooks, rotationOverlap: options.rotationOverlap },
-    ...{ keepPlace: scanner.keepPlace, isUnderWay: dispatcher.isUnderWay },
-    onChange: (id) => {
-      // What was read ahead of it may be gone. The webhook itself may be large: it is read again in another turn than that which wrote it.
-      dispatcher.wake([id]);
-      scanner.reload(id);
-      refreshSoon();
-    },
+    ...{ store, follow, register, clock, time, keepsChain, nodeKey, onChange },
+    ...{ rules: { guard, events: names }, maxWebhooks: options.maxWebhooks, keepPosition: reader.positions.keepOne, attempts: dispatcher },
   });
 
   const life = createLife({
     begin: () => {
       if (!options.deliver) return undefined;
-      store.transaction(() => {
-        placeOld(toldHeight, store, register);
-        store.noteRunning(true);
-      });
+      store.transaction(() => store.noteRunning(true));
       dispatcher.start();
-      scanner.start();
+      reader.start();
       // Last: where a host's chain cannot be watched, nothing would end it.
-      return startUpkeep(options, { store, recent, clock, time, after, standstill, keepPlaces: scanner.keepPlaces, hasMoved: scanner.hasMoved });
+      return startUpkeep(options, { store, recent, clock, time, after, standstill, positions: reader.positions });
     },
     end: (endUpkeep, grace) =>
-      closeAll(dispatcher.rest, scanner.stop, dryRuns.close, () => endUpkeep?.(), () => dispatcher.stop(grace), () => (endUpkeep === undefined ? undefined : store.transaction(() => store.noteRunning(false)))),
+      closeAll(dispatcher.rest, reader.stop, dryRuns.close, () => endUpkeep?.(), () => dispatcher.stop(grace), () => (endUpkeep === undefined ? undefined : store.transaction(() => store.noteRunning(false)))),
   });
 
   return {
     ...service,
-    ...createDeliveries({ store, clock, time, payloads, onWork: dispatcher.wake }),
+    ...createDeliveries({ store, clock, time, onWork: dispatcher.wake }),
+    ...createArchive({ store, register, attempts: dispatcher, keepPosition: reader.positions.keepOne, onChange }),
     dryRun: dryRuns.dryRun,
     events: () => descriptions,
-    takeOld: takeOldInto(store, register),
-    settled: scanner.settled,
+    settled: reader.settled,
     // Where there is the log of the host's events alone, nothing is behind in blocks.
     standing: (tip) => runSliced(standingOf({ register, store }, keepsChain ? tip : 0), "cooperative"),
     ...life,

@@ -1,4 +1,5 @@
-import type { KeptTime, WebhookStore } from "../../types/webhook-store.js";
+import type { KeptTime } from "./rows/rows.js";
+import type { WebhookStore } from "./rows/store.js";
 import { type After, type FullClock, systemAfter } from "../async/clock.js";
 
 export { type After, systemAfter };

@@ -154,8 +154,14 @@ export const listPeers = ({ port }: RunningNode, query: Query = {}, passes: (pee
 const secondsADay = 86_400;
 const half = (sum: bigint, number: bigint): string => ((2n * sum + number) / (2n * number)).toString();
 
+interface NodeConfiguration {
+  transactionPool: { dynamicFees: { enabled: boolean; minFeeBroadcast: number } };
+}
+
 export const feesBody = (days: number): unknown => {
-  const seen = transactionRows.filter(({ block }) => block.timestamp >= tip.timestamp - days * secondsADay);
+  const { enabled, minFeeBroadcast } = (meta.nodeConfiguration.data as unknown as NodeConfiguration).transactionPool.dynamicFees;
+  const counts = (fee: unknown): boolean => !enabled || BigInt(String(fee)) >= minFeeBroadcast;
+  const seen = transactionRows.filter(({ block, fee }) => block.height > 1 && block.timestamp >= tip.timestamp - days * secondsADay && counts(fee));
   const kinds = new Map<number, bigint[]>();
   for (const { typeGroup, type, fee } of seen) {
     const kind = typeGroup * 1000 + type;

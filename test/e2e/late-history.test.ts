@@ -29,7 +29,7 @@ const questionsFrom = (height: number): string[] => [
   `history?height.from=1&timestamp.from=${timeOf(height)}`,
   `statement?from=${height}`,
   `statement?from=${height}&to=${height + 25}&format=csv`,
-  `statement?from=${new Date(Date.parse(String(network.milestones[0]?.epoch)) + timeOf(height) * 1000).toISOString()}`,
+  `statement?from=${new Date(Date.parse(network.milestones[0].epoch) + timeOf(height) * 1000).toISOString()}`,
 ];
 
 const withoutBound = ["history", "history?limit=2", `history?height.to=${oldest + 20}`, `history?height.from=${oldest}`, "statement", `statement?to=${oldest + 9}`, `statement?from=${oldest}`];

@@ -84,7 +84,6 @@ describe("the standalone host's command line", () => {
     ["--webhook-token letmein", "--webhook-token must have at least 8 characters, and no space at either end."],
     ["--log-clients", "--log-clients does nothing without --access-log."],
     ["--lake-snapshots 0", "--lake-snapshots does nothing without --lake."],
-    ["--dispatch", "--dispatch does nothing without --nats."],
     ["--nats-ca=ca.pem", "--nats-ca does nothing without --nats."],
     ["--nats-prefix p", "--nats-prefix does nothing without --nats."],
     ["--nats nats://127.0.0.1:4222 --nats-prefix a.b", '--nats-prefix must be 1 to 64 letters, digits, - or _, not "a.b".'],
@@ -114,7 +113,7 @@ describe("the standalone host's command line", () => {
   }
 
   it("shows no password of a URL that stands in the wrong place", () => {
-    expect(() => read("--dispatch tls://node:s3cret@10.0.0.7:4222")).to.throw(UsageError, '"…@10.0.0.7:4222" does not belong to an option');
+    expect(() => read("--no-forge tls://node:s3cret@10.0.0.7:4222")).to.throw(UsageError, '"…@10.0.0.7:4222" does not belong to an option');
   });
 
   it("is complete in its help and in the README's table", () => {
@@ -164,7 +163,7 @@ describe("the standalone host's other sources of options", () => {
       expect(() => readHostOptions(["--config", config({ [name]: text })])).to.throw(UsageError, `${name} in ${join(folder, "node.json")} is not an option`);
       expect(readHostOptions([], { environment: { [variable]: "" } })).to.deep.equal(defaults);
     }
-    expect(helpText()).to.include("Only the command line takes --backup, --verify, --version and --help.");
+    expect(helpText()).to.include("Only the command line takes --export-webhooks, --import-webhooks, --backup, --verify, --version and --help.");
     // All others are taken: each is said to be wrong, or not to do anything, or is there.
     for (const { name } of optionRows.filter((row) => !("commandLineOnly" in row))) {
       const variable = `PORTICO_${name.toUpperCase().replaceAll("-", "_")}`;

@@ -1,9 +1,10 @@
 import { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
+import type { RootDatabase } from "lmdb";
 import { asBinary } from "lmdb";
 import { createApiPlugin } from "../../src/index.js";
 import { numberKey } from "../../src/store/layout/keys.js";
-import { createWebhookStore } from "../../src/store/webhooks/webhook-store.js";
+import { openWebhookStore } from "../../src/webhooks/rows/store.js";
 import { loadChain } from "../data/read.js";
 import { ask } from "../http/ask.js";
 import { silentLogger } from "../silent.js";
@@ -71,15 +72,15 @@ describe("a read that meets a damaged record", () => {
     const { store, rules, dataDir } = openTemporaryStore(chain.network);
     for (const block of blocks) await store.apply([rules.parseBlock(block)]);
     store.markComplete();
-    const { environment } = store;
-    const webhooks = createWebhookStore(environment);
+    const { store: webhooks, environment, close } = openWebhookStore(dataDir);
     webhooks.transaction(() => void webhooks.addWebhook(webhookRow));
-    const register = environment.root.openDB<Buffer, number>({ name: "webhooks-register", encoding: "binary", keyEncoding: "ordered-binary" } as object as { name: string });
+    const register = (environment.root as RootDatabase).openDB<Buffer, number>({ name: "webhooks-register", encoding: "binary", keyEncoding: "ordered-binary" } as object as { name: string });
     const bytes = Buffer.from(register.get(1) ?? []);
     const at = bytes.indexOf(webhookRow.target);
     expect(at).to.be.above(0);
     bytes[at + 9] = (bytes[at + 9] ?? 0) ^ 1;
     register.putSync(1, bytes);
+    await close();
     await closeStores();
 
     const plugin = createApiPlugin({ network: chain.network, events: new EventEmitter(), dataDir, blocks: { read: (from, limit) => blocks.slice(from - 1, from - 1 + limit) }, logger: silentLogger, options: { webhooks: { tokens: [token] } } });

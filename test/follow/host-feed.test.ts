@@ -7,13 +7,13 @@ import { setImmediate as turn } from "node:timers/promises";
 import { expect } from "chai";
 import { EventEmitter } from "eventemitter3";
 import type { HostLog } from "../../types/host-log.js";
-import type { EventJournal } from "../../types/webhook-store.js";
+import type { EventJournal } from "../../types/host-log.js";
 import { createChainRules } from "../../src/chain/rules.js";
 import { createProblems } from "../../src/operate/problems.js";
 import { type HostFeed, startHostFeed } from "../../src/follow/host/host-feed.js";
 import { createHostLog } from "../../src/store/follow/host-log.js";
-import { openEventJournal } from "../../src/store/webhooks/event-journal.js";
-import { openWebhookStore, type WebhookEnvironment } from "../../src/store/webhooks/webhook-store.js";
+import { openEventJournal } from "../../src/store/follow/event-journal.js";
+import { openWebhookStore, type WebhookEnvironment } from "../../src/webhooks/rows/store.js";
 import { loadChain } from "../data/read.js";
 import { createLogger } from "../webhooks/stage.js";
 
@@ -37,7 +37,7 @@ describe("events of the host on their way into the log", () => {
     feed = startHostFeed({
       ...{ events, rules, names: ["peer.added", "transaction.forged"], clock: { now: () => 7 }, logger: createLogger(lines), problems: createProblems(createLogger(lines)), logged: () => undefined },
       log: wrapLog(log),
-      journal: journal(openEventJournal(dataDir, { name })),
+      journal: journal(openEventJournal(dataDir)),
       blocksWritten: () => Promise.resolve(),
       tip: () => undefined,
     });

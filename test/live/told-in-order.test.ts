@@ -95,7 +95,7 @@ const run = async (seed: number, schedules: number): Promise<void> => {
   const node = createApiPlugin({
     ...{ network, events, dataDir: temporaryFolder(), logger: silentLogger },
     blocks: { read: (from, limit) => chain.blocks.slice(from - 1, from - 1 + limit) },
-    options: { rateLimit: false, webhooks: { ...webhookOptions, schedule: Array.from({ length: 1_000 }, () => 80), jitter: 0 } },
+    options: { rateLimit: false, webhooks: { ...webhookOptions, schedule: Array.from({ length: 1_000 }, () => 80)} },
   });
   const { port } = (await node.listen(0)).address() as AddressInfo;
   const api = `http://127.0.0.1:${port}/api`;

@@ -4,13 +4,13 @@ import { type AddressInfo, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { nkeys } from "@nats-io/transport-node";
 import { expect } from "chai";
-import { natsDispatch, type NatsOptions, natsTip, startDeliveryWorker, startTipPublisher } from "../../src/nats/index.js";
+import { type NatsOptions, natsTip, startTipPublisher } from "../../src/nats/index.js";
 import { PorticoError } from "../../src/index.js";
 import { createCertificate } from "../fixtures/certificate.js";
 import { onlyWhere } from "../fixtures/installed.js";
 import { freePort } from "../free-port.js";
 import { silentLogger } from "../silent.js";
-import { atEnd, closeAll, folderWith, level, network, startServer, temporaryFolder, TestNode, TestReplica, until } from "../replica/machines.js";
+import { atEnd, closeAll, folderWith, level, network, temporaryFolder, TestNode, TestReplica, until } from "../replica/machines.js";
 import { hasNats, NatsServer } from "./nats-server.js";
 
 const { nethash } = network.network;
@@ -62,22 +62,14 @@ describe("NATS with TLS and credentials", function () {
 
   onlyWhere(hasNats, "nats-server is not installed: neither TLS nor credentials are tested");
 
-  type User = "node" | "replica" | "worker";
+  type User = "node" | "replica";
 
-  /** A node, a replica and a worker, most often with the same options, and what their log warns of. */
+  /** A node and a replica, most often with the same options, and what their log warns of. */
   const begin = async (given: NatsOptions, optionsOf: (user: User) => Partial<NatsOptions> = () => ({})) => {
     const of = (user: User): NatsOptions => ({ connectTimeout: 1_000 * patience, ...given, ...optionsOf(user) });
     const warnings: string[] = [];
     const logger = { ...silentLogger, warn: (line: string) => void warnings.push(line) };
-    let received = 0;
-    const receiver = await startServer((request, response) => {
-      received++;
-      request.resume().on("end", () => response.writeHead(204).end());
-    });
-    const dispatch = natsDispatch(of("node"), { logger });
-    atEnd(() => dispatch.close());
-    const node = await new TestNode(60, undefined, dispatch).start();
-    node.plugin.webhooks?.create({ event: "block.applied", target: `${receiver.url}/`, order: "none" });
+    const node = await new TestNode(60).start();
     const publisher = startTipPublisher(of("node"), { url: node.url, nethash, logger });
     atEnd(() => publisher.stop());
     const replica = new TestReplica(node.url, await folderWith(60));
@@ -86,40 +78,35 @@ describe("NATS with TLS and credentials", function () {
     replica.tip = { start: (hash, take) => tip.start(hash, (line) => (brought++, take(line))) };
     await replica.start();
     await level(node, replica);
-    const worker = startDeliveryWorker(of("worker"), { allowTargets: ["127.0.0.0/8"], logger });
-    atEnd(() => worker.stop());
-    return { node, replica, worker, publisher, dispatch, warnings, received: () => received, brought: () => brought };
+    return { node, replica, publisher, warnings, brought: () => brought };
   };
 
   const expectCarried = async (options: NatsOptions, optionsOf?: (user: User) => Partial<NatsOptions>): Promise<void> => {
-    const { node, replica, worker, dispatch, brought, warnings } = await begin(options, optionsOf);
-    await until("the worker", () => dispatch.workers() === 1);
+    const { node, replica, brought, warnings } = await begin(options, optionsOf);
     await until("a block over NATS", async () => {
       await node.grow(1);
       await level(node, replica);
       return brought() > 0;
     });
-    await until("a delivery by the worker", () => worker.sent() > 0 && dispatch.counts().answered > 0);
     // Until the node has made the stream, there is nothing for the replica to read.
     expect(warnings.filter((line) => !line.includes("stream not found"))).to.deep.equal([]);
   };
 
   /** Nothing goes over NATS, each says why once, and all goes on without it. */
   const expectRefused = async (options: NatsOptions, reason: RegExp): Promise<void> => {
-    const { node, replica, worker, warnings, received, brought } = await begin(options);
-    const says = ["requests of webhooks are sent by the node itself: ", "changes are not published to NATS, replicas ask the node: ", "changes do not come over NATS, the node is asked: ", "the worker takes no requests: "];
+    const { node, replica, warnings, brought } = await begin(options);
+    const says = ["changes are not published to NATS, replicas ask the node: ", "changes do not come over NATS, the node is asked: "];
     for (const what of says) await until(`a warning that ${what}`, () => warnings.some((line) => line.startsWith(what)));
     await node.grow(3);
     await level(node, replica);
-    await until("deliveries by the node", () => received() === 3);
-    expect([brought(), worker.sent()]).to.deep.equal([0, 0]);
+    expect(brought()).to.equal(0);
     for (const line of warnings) expect(line).to.match(reason).and.match(/ \(NATS at 127\.0\.0\.1:\d+\)$/);
     expect(warnings).to.have.length(says.length);
   };
 
   const at = (server: NatsServer, login = ""): string => `tls://${login}127.0.0.1:${server.port}`;
 
-  it("carries blocks and deliveries for a user with a password, over TLS by an authority of one's own; another authority, and none, are refused", async () => {
+  it("carries blocks for a user with a password, over TLS by an authority of one's own; another authority, and none, are refused", async () => {
     const { ca, tls } = createAuthority();
     const server = await new NatsServer(`${tls}authorization { timeout: ${patience}, users: [{ user: portico, password: "a p@ss" }] }\n`).start();
     const login = `portico:${encodeURIComponent("a p@ss")}@`;
@@ -136,13 +123,13 @@ describe("NATS with TLS and credentials", function () {
     await expectRefused({ servers: at(server, "portico:wrong@"), tls: { caFile: ca } }, /Authorization Violation/i);
   });
 
-  it("carries blocks and deliveries for a token; without one it is refused", async () => {
+  it("carries blocks for a token; without one it is refused", async () => {
     const server = await new NatsServer(`authorization { timeout: ${patience}, token: "a-token" }\n`).start();
     await expectCarried({ servers: `nats://a-token@127.0.0.1:${server.port}` });
     await expectRefused({ servers: server.url }, /Authorization Violation/i);
   });
 
-  it("carries blocks and deliveries for a file of credentials; those of another operator, and a file that is none, are refused", async () => {
+  it("carries blocks for a file of credentials; those of another operator, and a file that is none, are refused", async () => {
     const { ca, tls } = createAuthority();
     const operator = createOperator();
     const server = await new NatsServer(`${tls}authorization { timeout: ${patience} }\n${operator.configuration}`).start();
@@ -156,17 +143,17 @@ describe("NATS with TLS and credentials", function () {
     await expectRefused({ ...given, credentials: join(folder, "wrong.creds") }, /unable to parse credentials/);
   });
 
-  it("carries blocks and deliveries for users who may do no more than the table of the README says, under a prefix of one's own", async () => {
+  it("carries blocks for users who may do no more than the table of the README says, under a prefix of one's own", async () => {
     const prefix = "my_net-2";
     const readme = readFileSync(new URL("../../src/replica/README.md", import.meta.url), "utf8");
-    const rows = [...readme.matchAll(/^\| (node|replica|delivery worker)\b[^|]*\| ([^|]+) \| ([^|]+) \|$/gm)];
+    const rows = [...readme.matchAll(/^\| (node|replica)\b[^|]*\| ([^|]+) \| ([^|]+) \|$/gm)];
     const subjectsOf = (text = ""): string[] => [...text.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name.replace("PREFIX", prefix).replace("NETWORK", nethash.slice(0, 16)));
     const userOf = (name: User): object => {
       const own = rows.filter(([, who = ""]) => who.endsWith(name));
-      expect(own, name).to.have.length(name === "node" ? 2 : 1);
+      expect(own, name).to.have.length(1);
       return { user: name, password: "its own", permissions: { publish: own.flatMap(([, , to]) => subjectsOf(to)), subscribe: own.flatMap(([, , , to]) => subjectsOf(to)) } };
     };
-    const users = (["node", "replica", "worker"] as const).map(userOf);
+    const users = (["node", "replica"] as const).map(userOf);
     const server = await new NatsServer(`authorization { timeout: ${patience}, users: ${JSON.stringify(users)} }\n`).start();
     await expectCarried({ servers: server.url, prefix }, (user) => ({ servers: `nats://${user}:its%20own@127.0.0.1:${server.port}` }));
   });
@@ -183,13 +170,13 @@ describe("NATS with TLS and credentials", function () {
       [{ credentials: temporaryFolder() }, /the option `credentials` names .*, which cannot be read: EISDIR/],
       ...(["caFile", "certFile", "keyFile"] as const).map((file): [Partial<NatsOptions>, RegExp] => [{ tls: { caFile: ca, [file]: missing } }, new RegExp(`the option \`tls.${file}\` names .*none, which cannot be read: there is no such file$`)]),
     ];
-    const begins: ((options: NatsOptions) => unknown)[] = [natsDispatch, startDeliveryWorker, natsTip, (options) => startTipPublisher(options, { url: "http://127.0.0.1:9/api", nethash, logger: silentLogger })];
+    const begins: ((options: NatsOptions) => unknown)[] = [natsTip, (options) => startTipPublisher(options, { url: "http://127.0.0.1:9/api", nethash, logger: silentLogger })];
     for (const beginOne of begins) {
       for (const [options, message] of wrong) expect(() => beginOne({ ...given, ...options })).to.throw(PorticoError, message).with.property("code", "OPTION_INVALID");
     }
-    const [warnings, lines] = [[] as string[], [] as string[]];
-    const worker = startDeliveryWorker(given, { logger: { warn: (line) => void warnings.push(line), info: (line) => void lines.push(line) } });
-    atEnd(() => worker.stop());
+    const warnings: string[] = [];
+    const { stop } = natsTip(given, { ...silentLogger, warn: (line) => void warnings.push(line) }).start(nethash, () => Promise.resolve());
+    atEnd(stop);
     await until("word that no server is there", () => warnings.length > 0);
     /** A certificate is read once there is a server. */
     const files: [file: string, then: () => unknown][] = [[given.credentials, () => undefined], [ca, () => server.start()]];
@@ -199,15 +186,18 @@ describe("NATS with TLS and credentials", function () {
       await until("word of the file", () => warnings.at(-1)?.includes(file));
       renameSync(`${file}.away`, file);
     }
-    await until("a worker that takes requests", () => lines.some((line) => line.startsWith("the worker takes requests")));
+    await until("a server that has no stream yet", () => warnings.at(-1)?.includes("stream not found"));
   });
 
   it("is named by host and port in the log, and nothing of a user, a password or a token", async () => {
     const [closed, warnings] = [await freePort(), [] as string[]];
     const log = { logger: { ...silentLogger, warn: (line: string) => void warnings.push(line) } };
-    const workers = [[`nats://node:s3cret@127.0.0.1:${closed}`, `127.0.0.1:${closed}`], [`nats://s3cret@localhost:${closed}`], `s3cret@127.0.0.1:${closed}`].map((servers) => startDeliveryWorker({ servers, connectTimeout: 500 }, log));
-    for (const worker of workers) atEnd(() => worker.stop());
-    await until("what each says", () => warnings.length === workers.length);
+    const tips = [[`nats://node:s3cret@127.0.0.1:${closed}`, `127.0.0.1:${closed}`], [`nats://s3cret@localhost:${closed}`], `s3cret@127.0.0.1:${closed}`].map((servers) => natsTip({ servers, connectTimeout: 500 }, log.logger));
+    for (const tip of tips) {
+      const { stop } = tip.start(nethash, () => Promise.resolve());
+      atEnd(stop);
+    }
+    await until("what each says", () => warnings.length === tips.length);
     const places = warnings.map((line) => / \(NATS at (.+)\)$/.exec(line)?.[1] ?? "").sort();
     expect(places).to.deep.equal(["", `127.0.0.1:${closed}, 127.0.0.1:${closed}`, `localhost:${closed}`]);
     expect(warnings.join("\n")).to.not.contain("s3cret");
@@ -223,9 +213,9 @@ describe("NATS with TLS and credentials", function () {
     });
     const warnings: string[] = [];
     const servers = `nats://127.0.0.1:${(silent.address() as AddressInfo).port}`;
-    const worker = startDeliveryWorker({ servers, connectTimeout: 50 }, { logger: { ...silentLogger, warn: (line: string) => void warnings.push(line) } });
-    atEnd(() => worker.stop());
+    const { stop } = natsTip({ servers, connectTimeout: 100 }, { ...silentLogger, warn: (line) => void warnings.push(line) }).start(nethash, () => Promise.resolve());
+    atEnd(stop);
     await until("a second try", () => sockets.size > 1);
-    expect(warnings).to.deep.equal([`the worker takes no requests: timeout (NATS at ${servers.slice("nats://".length)})`]);
+    expect(warnings).to.deep.equal([`changes do not come over NATS, the node is asked: timeout (NATS at ${servers.slice("nats://".length)})`]);
   });
 });

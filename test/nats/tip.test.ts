@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
-import { natsMetricsText, natsTip, startTipPublisher } from "../../src/nats/index.js";
+import { natsMetrics, natsTip, startTipPublisher } from "../../src/nats/index.js";
 import { streamOf } from "../../src/nats/connection.js";
 import type { Logger } from "../../types/node-context.js";
 import { count } from "../fixtures/long.js";
@@ -144,7 +144,7 @@ describe("A node's changes over JetStream", function () {
     const tip = natsTip({ servers: server.url });
     const replica = new TestReplica(node.url, await folderWith(60));
     replica.tip = tip;
-    const measured = async (): Promise<string[]> => (await natsMetricsText({ tip })).split("\n").filter((line) => line.startsWith("portico_"));
+    const measured = async (): Promise<string[]> => ((await natsMetrics({ tip })) as { name: string; values: { value: number }[] }[]).map(({ name, values }) => `${name} ${values[0]?.value ?? ""}`);
     const lines = (received: number, connected: 0 | 1): string[] => [`portico_nats_changes_received_total ${received}`, `portico_nats_changes_connected ${connected}`];
     expect(await measured()).to.deep.equal(lines(0, 0));
     await replica.start();

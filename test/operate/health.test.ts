@@ -13,8 +13,8 @@ import { createNode, listenTo } from "../fixtures/node.js";
 import { until } from "./until.js";
 
 const chain = loadChain("core3-testnet-a");
-const epoch = Date.parse(String(chain.network.milestones[0]?.epoch));
-const { activeDelegates = 0, blocktime = 0 } = chain.network.milestones[0] ?? {};
+const epoch = Date.parse(chain.network.milestones[0].epoch);
+const { activeDelegates, blocktime } = chain.network.milestones[0];
 
 /** When block `height` was forged, in milliseconds since 1970. */
 const forgedAt = (height: number): number => epoch + (chain.blocks[height - 1]?.timestamp ?? 0) * 1000;

@@ -65,7 +65,7 @@ describe("the metrics", () => {
 
   it("tell of the chain, the store, the process and the webhooks", async () => {
     const events = new EventEmitter();
-    const forgedAt = Date.parse(String(chain.network.milestones[0]?.epoch)) + (chain.blocks[9]?.timestamp ?? 0) * 1000;
+    const forgedAt = Date.parse(chain.network.milestones[0].epoch) + (chain.blocks[9]?.timestamp ?? 0) * 1000;
     const plugin = create({ events, blocks: blocksUpTo(9), clock: { now: () => forgedAt + 4_000 }, sync: { networkHeight: () => 13 } });
     const url = await listening(plugin);
     events.emit("block.applied", chain.blocks[9]);

@@ -1,13 +1,9 @@
-import { spawn, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
 import { messageOf } from "../../src/errors.js";
-import { endProcess } from "../fixtures/end-process.js";
 import { count, isLong, seedOr } from "../fixtures/long.js";
 import { hasNginx, startNginx } from "../fixtures/nginx.js";
-import { programOf } from "../fixtures/programs.js";
 import { randomFrom } from "../follow/schedule.js";
 import { hasNats, NatsServer } from "../nats/nats-server.js";
 import { atEnd, closeAll, startServer, temporaryFolder, until } from "./machines.js";
@@ -67,32 +63,6 @@ interface Victim {
   signal(signal: "SIGSTOP" | "SIGCONT"): void;
 }
 
-class WorkerProcess implements Victim {
-  readonly name: string;
-  private readonly nats: string;
-  private child: ChildProcess | undefined;
-
-  constructor(name: string, nats: string) {
-    this.name = name;
-    this.nats = nats;
-    atEnd(() => this.end("SIGKILL"));
-  }
-
-  async start(): Promise<this> {
-    this.child = spawn(process.execPath, [programOf("examples/delivery-worker/main.ts"), "--nats", this.nats, "--allow-target", "127.0.0.0/8"], { stdio: "ignore" });
-    await once(this.child, "spawn");
-    return this;
-  }
-
-  end(signal: NodeJS.Signals): Promise<void> {
-    return endProcess(this.child, signal);
-  }
-
-  signal(signal: "SIGSTOP" | "SIGCONT"): void {
-    this.child?.kill(signal);
-  }
-}
-
 /** The replicas behind nginx, as `examples/deploy` has it; without nginx, each by its own URL. */
 const startBalancer = async (replicas: readonly HostProcess[]): Promise<string[]> => {
   if (!hasNginx()) return replicas.map(({ url }) => url);
@@ -105,22 +75,21 @@ const startBalancer = async (replicas: readonly HostProcess[]): Promise<string[]
 
 const token = "a token of this test";
 
-describe("A node, its replicas behind nginx, and delivery workers, each a process", function () {
+describe("A node, and its replicas behind nginx, each a process", function () {
   this.timeout(0);
   afterEach(closeAll);
 
   const kills = count(3, 200);
-  const [replicaCount, workerCount] = isLong ? [3, 2] : [1, 1];
+  const replicaCount = isLong ? 3 : 1;
 
   it(`are killed, stopped and held up at random (${kills} times), and end with the same state; a reader and a webhook have missed nothing`, async () => {
     const random = randomFrom(seedOr(30));
     const nats = hasNats() ? (await new NatsServer().start()).url : undefined;
-    if (nats === undefined) console.log("      nats-server is not installed: no workers are killed");
+    if (nats === undefined) console.log("      nats-server is not installed: changes come from the node alone");
     const over = nats === undefined ? [] : ["--nats", nats];
-    const hooks = ["--webhook-token", token, ...(nats === undefined ? [] : [...over, "--dispatch"])];
+    const hooks = ["--webhook-token", token, ...over];
     const node = await new HostProcess("node", ["--forge-interval", "250", "--lake", temporaryFolder(), "--lake-blocks", "20", "--lake-snapshots", "40", ...hooks]).start();
     const replicas = await Promise.all(Array.from({ length: replicaCount }, (_, i) => new HostProcess(`replica ${i + 1}`, ["--follow", `http://127.0.0.1:${node.port}`, ...over]).start()));
-    const workers = nats === undefined ? [] : await Promise.all(Array.from({ length: workerCount }, (_, i) => new WorkerProcess(`worker ${i + 1}`, nats).start()));
     const target = await startTarget();
     const created = await fetch(`${node.url}/webhooks`, {
       method: "POST",
@@ -128,7 +97,7 @@ describe("A node, its replicas behind nginx, and delivery workers, each a proces
       body: JSON.stringify({ events: ["block.applied", "block.reverted"], target: target.url, from: "genesis" }),
     });
     expect(created.status, await created.text()).to.equal(201);
-    const all: readonly Victim[] = [node, ...replicas, ...workers];
+    const all: readonly Victim[] = [node, ...replicas];
     const reader = new Reader(await startBalancer(replicas));
     const resting = new AbortController();
     const isReading = (): boolean => !resting.signal.aborted;

@@ -1,8 +1,7 @@
-/** Figures of more machines, each program a process: a replica from the lake against an import, the time of a block to a replica, reads by two replicas, deliveries by two workers, an hour of following. */
-import { type ChildProcess, spawn } from "node:child_process";
+/** Figures of more machines, each program a process: a replica from the lake against an import, the time of a block to a replica, reads by two replicas, an hour of following. */
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
-import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { linesIn } from "../../src/async/lines.js";
@@ -10,9 +9,7 @@ import type { BlockData } from "../../types/events.js";
 import { putLoad } from "../bench/load/load.js";
 import { median, quantile } from "../bench/load/statistics.js";
 import { hasNats, NatsServer } from "../nats/nats-server.js";
-import { createCertificate } from "../fixtures/certificate.js";
 import { count } from "../fixtures/long.js";
-import { programOf } from "../fixtures/programs.js";
 import { atEnd, chainBlocks, closeAll, network, temporaryFolder } from "./machines.js";
 import { HostProcess, networkFolder } from "./processes.js";
 
@@ -33,13 +30,6 @@ const processorTime = (pid: number, thread?: "main"): number => {
 
 /** Megabytes of a process that are not backed by files. */
 const ownMemory = (pid: number): number => Number(/^RssAnon:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
-
-/** What a delivery takes: milliseconds of processor time of the node, and of all that send. */
-interface Delivered {
-  perSecond: number;
-  node: number;
-  sender: number;
-}
 
 const pidOf = ({ pid }: { pid?: number | undefined }): number => pid ?? 0;
 
@@ -70,16 +60,6 @@ const longChain = (height: number): BlockData[] => {
   }
   return blocks;
 };
-
-/** Counts what it gets, and tells its port, then the count whenever it is asked. Arguments: http or https, the files of certificate and key. */
-const receiver = `
-  const [scheme, certificate, key] = process.argv.slice(1);
-  const options = scheme === "http" ? {} : { cert: fs.readFileSync(certificate), key: fs.readFileSync(key) };
-  let count = 0;
-  const take = (request, response) => request.resume().on("end", () => { count++; response.writeHead(204).end(); });
-  const server = require(scheme).createServer(options, take).listen(0, "0.0.0.0", () => process.send(server.address().port));
-  process.on("message", () => process.send(count));
-`;
 
 /** The example host's options for a chain of a file. */
 const importing = (blocks: readonly BlockData[]): string[] => {
@@ -173,82 +153,6 @@ describe("More machines", function () {
     for (const [name, { one, two }] of Object.entries(found)) {
       tell(`processor time of a request, ${name}`, `${(median(one) * 1000).toFixed(0)} µs with one, ${(median(two) * 1000).toFixed(0)} µs with two at once: with a core each, two do ${((2 * median(one)) / median(two)).toFixed(2)} times as many`);
     }
-  });
-
-  for (const scheme of ["http", "https"] as const) it(`deliveries by the node alone, and by two workers, over ${scheme}`, async function () {
-    if (!hasNats()) return this.skip();
-    const server = await new NatsServer().start();
-    // Each webhook has a host of its own: of one, few are sent at a time.
-    const hosts = Array.from({ length: 100 }, (_, i) => `127.0.1.${i + 1}`);
-    const { ca, certificate, key } = createCertificate(hosts);
-    /** Of the processes that send: they take the target's certificate. */
-    const trusting = { NODE_EXTRA_CA_CERTS: ca };
-    const sink = spawn(process.execPath, ["-e", receiver, scheme, certificate, key], { stdio: ["ignore", "ignore", "inherit", "ipc"] });
-    atEnd(() => sink.kill("SIGKILL"));
-    const [port] = (await once(sink, "message")) as [number];
-    const received = async (): Promise<number> => {
-      sink.send("?");
-      return ((await once(sink, "message")) as [number])[0];
-    };
-    const token = "a token of this run";
-    const node = await new HostProcess("node", [...importing(chainBlocks), "--nats", server.url, "--dispatch", "--webhook-token", token], trusting).start();
-    await reached(async () => (await node.height()) === chainBlocks.length);
-    const ask = (path: string, method: string, body?: unknown): Promise<Response> =>
-      fetch(`${node.url}${path}`, { method, headers: { authorization: token, "content-type": "application/json" }, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
-
-    /** All blocks of the chain to all webhooks, as fast as it goes. */
-    const deliver = async (senders: readonly number[]): Promise<Delivered> => {
-      const first = await received();
-      const used = (): number[] => [processorTime(pidOf(node), "main"), ...senders.map((pid) => processorTime(pid, "main"))];
-      const ids: string[] = [];
-      for (const host of hosts) {
-        const reply = await ask("/webhooks", "POST", { event: "block.applied", target: `${scheme}://${host}:${port}/`, order: "none", from: "genesis" });
-        ids.push(((await reply.json()) as { data: { id: string } }).data.id);
-      }
-      // To make a webhook takes as long as dozens of deliveries.
-      const [before, begun, usedBefore] = [await received(), performance.now(), used()];
-      const end = first + hosts.length * chainBlocks.length;
-      await reached(async () => (await received()) >= end, 50);
-      const total = end - before;
-      const [spent, usedAfter] = [performance.now() - begun, used()];
-      for (const id of ids) await ask(`/webhooks/${id}`, "DELETE");
-      // What they had is removed afterwards, in the background: it is no part of the next deliveries.
-      for (let [last, present] = [0, used()[0] ?? 0]; present - last > 20; [last, present] = [present, used()[0] ?? 0]) await delay(500);
-      const [own = 0, ...others] = usedAfter.map((after, i) => (after - (usedBefore[i] ?? 0)) / total);
-      return { perSecond: (total / spent) * 1000, node: own, sender: others.reduce((sum, one) => sum + one, 0) };
-    };
-    const workersThere = async (many: number): Promise<void> => reached(async () => (await (await fetch(`${node.url}/metrics`)).text()).includes(`portico_nats_delivery_workers ${many}\n`));
-    let workers: ChildProcess[] = [];
-    atEnd(() => workers.forEach((worker) => worker.kill("SIGKILL")));
-    const startWorkers = async (): Promise<void> => {
-      workers = [0, 1].map(() => spawn(process.execPath, [programOf("examples/delivery-worker/main.ts"), "--nats", server.url, "--allow-target", "127.0.0.0/8"], { stdio: "ignore", env: { ...process.env, ...trusting } }));
-      await workersThere(2);
-    };
-    const stopWorkers = async (): Promise<void> => {
-      const ended = workers.map((worker) => once(worker, "exit"));
-      workers.forEach((worker) => worker.kill("SIGTERM"));
-      await Promise.all([...ended, workersThere(0)]);
-    };
-
-    // In turns: others use the machine, too. What begins has to compile its code first.
-    await deliver([]);
-    const rounds: { alone: Delivered; shared: Delivered }[] = [];
-    while (rounds.length < count(3, 3)) {
-      const alone = await deliver([]);
-      await startWorkers();
-      await deliver([]);
-      const shared = await deliver(workers.map(({ pid }) => pid ?? 0));
-      await stopWorkers();
-      rounds.push({ alone, shared });
-    }
-    const answered = /^portico_nats_deliveries_total\{by="worker"\} (\d+)$/m.exec(await (await fetch(`${node.url}/metrics`)).text())?.[1];
-    const inMedian = (which: "alone" | "shared", what: keyof Delivered): number => median(rounds.map((round) => round[which][what]));
-    const ratios = (of: (one: Delivered) => number): string => rounds.map(({ alone, shared }) => (of(shared) / of(alone)).toFixed(2)).join(", ");
-    tell("deliveries a second", `${inMedian("alone", "perSecond").toFixed(0)} by the node, ${inMedian("shared", "perSecond").toFixed(0)} by two workers: ${ratios(({ perSecond }) => perSecond)} (${availableParallelism()} cores for node, workers, target and NATS); sent by workers: ${answered ?? "none"}`);
-    // What the busiest process can do, if each has a core: the node, or a worker with half of the requests.
-    const most = ({ node: own, sender }: Delivered): number => 1 / Math.max(own, sender / 2);
-    const [own, ofNode, ofWorkers] = ([["alone", "node"], ["shared", "node"], ["shared", "sender"]] as const).map(([which, what]) => (inMedian(which, what) * 1000).toFixed(0));
-    tell("by processor time of the main threads", `a delivery takes the node ${own} µs alone, ${ofNode} µs with workers, of which each request takes one ${ofWorkers} µs: ${ratios(most)}`);
   });
 
   it("following at 20 blocks a second, for as many blocks as an hour of a block a second has", async () => {

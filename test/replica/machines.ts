@@ -9,7 +9,6 @@ import { promisify } from "node:util";
 import { createApiPlugin, followNode, type TipSource } from "../../src/index.js";
 import type { Peer } from "../../types/chain.js";
 import type { BlockData, TransactionData } from "../../types/events.js";
-import type { DeliveryDispatch } from "../../types/webhooks.js";
 import type { Logger, PoolResult } from "../../types/node-context.js";
 import type { LakeOptions } from "../../types/options.js";
 import type { ApiPlugin } from "../../types/plugin.js";
@@ -105,13 +104,11 @@ export class TestNode implements Served {
   plugin!: ApiPlugin;
   port = 0;
   private readonly lake: LakeOptions | undefined;
-  private readonly dispatch: DeliveryDispatch | undefined;
   dataDir = "";
 
-  constructor(height: number, lake?: LakeOptions, dispatch?: DeliveryDispatch) {
+  constructor(height: number, lake?: LakeOptions) {
     this.chain = chainBlocks.slice(0, height);
     this.lake = lake;
-    this.dispatch = dispatch;
   }
 
   get url(): string {
@@ -119,7 +116,7 @@ export class TestNode implements Served {
   }
 
   private create(): ApiPlugin {
-    const { lake, dispatch } = this;
+    const { lake } = this;
     return createApiPlugin({
       network,
       events: this.events,
@@ -131,7 +128,6 @@ export class TestNode implements Served {
       pool: { list: () => this.pool, submit: (transactions) => this.submit(transactions) },
       warning: () => this.warning(),
       logger: loggerTo(this.lines),
-      ...(dispatch === undefined ? {} : { dispatch }),
       options: { ...nodeOptions, webhooks: { allowTargets: ["127.0.0.0/8"], schedule: [200, 200, 200, 500, 500] }, ...(lake === undefined ? {} : { lake }) },
     });
   }

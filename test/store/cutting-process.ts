@@ -13,7 +13,7 @@ const { nethash } = loadChain("core3-custom-c").network.network;
 
 export interface Outcome {
   size: number;
-  access: "write" | "webhooks" | "read";
+  access: "write" | "read";
   /** How many entries it read, or why it could not. */
   result: number | { code: string; message: string };
   isUnchanged: boolean;
@@ -33,7 +33,7 @@ const readAll = async (dataDir: string, access: Outcome["access"]): Promise<Outc
 };
 
 for (const [index, size] of sizes.map(Number).entries()) {
-  for (const access of ["write", "webhooks", "read"] as const) {
+  for (const access of ["write", "read"] as const) {
     const dataDir = join(folder, `${index}-${access}`);
     mkdirSync(dataDir);
     const path = join(dataDir, "chain.mdb");

@@ -5,7 +5,7 @@
 import { createChainRules } from "../../src/chain/rules.js";
 import { messageOf } from "../../src/errors.js";
 import { createStore } from "../../src/store/state/store.js";
-import { openWebhookStore } from "../../src/store/webhooks/webhook-store.js";
+import { openWebhookStore } from "../../src/webhooks/rows/store.js";
 import { loadChain } from "../data/read.js";
 
 // A write beyond the limit must fail with an error, not end the process.

@@ -4,7 +4,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { lmdbFileFault } from "../../src/store/lmdb/safe/file-check.js";
 import { metaOffsets } from "../../src/store/lmdb/safe/meta-pages.js";
-import { createWebhookStore } from "../../src/store/webhooks/webhook-store.js";
+import { createWebhookStore } from "../../src/webhooks/rows/store.js";
 import type { ChainSnapshot } from "../../types/chain-adapter.js";
 import { loadChain } from "../data/read.js";
 import { lastPageAt, pagesOf } from "./pages.js";
@@ -38,7 +38,7 @@ describe("the pages of a store file", function () {
           else if (what === "hold") held.push(store.snapshot()!);
           else if (what === "let go") held.shift()?.release?.();
           else if (what === "free") store.freePages();
-          else await webhooks.transactionSoon(() => webhooks.setJournalPosition(times));
+          else await webhooks.transactionSoon(() => webhooks.announceWork());
           expect(lmdbFileFault(store.environment.path)).to.equal(undefined);
         }
         expect(store.tip()?.height).to.equal(height);

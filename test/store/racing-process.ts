@@ -3,7 +3,7 @@ import { createInterface } from "node:readline";
 import { createChainRules } from "../../src/chain/rules.js";
 import { PorticoError } from "../../src/errors.js";
 import { createStore } from "../../src/store/state/store.js";
-import { createWebhookStore, openWebhookStore } from "../../src/store/webhooks/webhook-store.js";
+import { createWebhookStore, openWebhookStore } from "../../src/webhooks/rows/store.js";
 import { loadChain } from "../data/read.js";
 
 const rules = createChainRules(loadChain("core3-custom-c").network);

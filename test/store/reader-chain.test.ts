@@ -58,7 +58,7 @@ describe("a store written by another process", () => {
   beforeEach(() => [lines, told].forEach((list) => list.splice(0)));
   const codeOf = (error: unknown): unknown => (error as { code: unknown }).code;
 
-  for (const access of ["webhooks", "read"] as const) {
+  for (const access of ["read"] as const) {
     it(`is read as it is now, not as it was when the event loop last turned (${access})`, async () => {
       await write(5);
       const store = open({ access });

@@ -6,7 +6,7 @@ import { createChainRules } from "../../src/chain/rules.js";
 import { verifyStore } from "../../src/index.js";
 import { copyStore, type StoreCopy } from "../../src/store/copy/store-copy.js";
 import type { Store } from "../../src/store/state/store.js";
-import { createWebhookStore } from "../../src/store/webhooks/webhook-store.js";
+import { createWebhookStore } from "../../src/webhooks/rows/store.js";
 import { loadChain } from "../data/read.js";
 import { webhookRow } from "../webhooks/webhook-row.js";
 import { closeTemporaryStores, contentsOf, openStoreAt, openTemporaryStore, temporaryFolder } from "./temporary-store.js";

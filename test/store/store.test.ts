@@ -14,7 +14,7 @@ import { formatKey, textKey } from "../../src/store/layout/keys.js";
 import { openEnvironment, type StoreDatabases } from "../../src/store/lmdb/environment.js";
 import { createReaderChain } from "../../src/store/reader-chain.js";
 import type { Prewarm } from "../../src/store/state/store.js";
-import { openWebhookStore } from "../../src/store/webhooks/webhook-store.js";
+import { openWebhookStore } from "../../src/webhooks/rows/store.js";
 import type { BlockData, TransactionData } from "../../types/events.js";
 import { loadChain } from "../data/read.js";
 import { closeStores, closeTemporaryStores, contentsOf, openStoreAt, openTemporaryStore, temporaryFolder } from "./temporary-store.js";
@@ -486,7 +486,6 @@ describe("the LMDB store", () => {
       const logger = silentLogger;
       const ways: Record<string, () => unknown> = {
         write: () => openEnvironment(dataDir, nethash),
-        webhooks: () => openEnvironment(dataDir, nethash, { access: "webhooks" }),
         read: () => openEnvironment(dataDir, nethash, { access: "read" }),
         node: () => createApiPlugin({ network: chain.network, events: new EventEmitter(), dataDir, logger }).start(),
         reader: () => createReaderChain({ dataDir }, { rules: createChainRules(chain.network), logger }).start(),
@@ -499,7 +498,7 @@ describe("the LMDB store", () => {
         expect({ way, code: error.code, message: error.message }).to.deep.equal({
           way,
           code: "STORE_FOREIGN",
-          message: `${path} is no store of layout 1, the only one that this version reads: move it away and the chain is reindexed from the block source; webhooks must be created again`,
+          message: `${path} is no store of layout 1, the only one that this version reads: move it away and the chain is reindexed from the block source; webhooks are kept`,
         });
         expect(readFileSync(path).equals(before), way).to.equal(true);
       }

@@ -7,7 +7,7 @@ import { noEntries } from "../../src/store/layout/write-log.js";
 import { newestTransaction } from "../../src/store/lmdb/safe/meta-pages.js";
 import type { Store } from "../../src/store/state/store.js";
 import { transact } from "../../src/store/lmdb/safe/transact.js";
-import { createWebhookStore } from "../../src/store/webhooks/webhook-store.js";
+import { createWebhookStore } from "../../src/webhooks/rows/store.js";
 import { loadChain } from "../data/read.js";
 import { webhookRow } from "../webhooks/webhook-row.js";
 import { closeStores, closeTemporaryStores, contentsOf, openStoreAt, openTemporaryStore } from "./temporary-store.js";
@@ -146,25 +146,6 @@ describe("LMDB's transaction count, set back by a process that opens the store i
     expect(contentsOf(store)).to.deep.equal(contentsOf(alone.store));
   });
 
-  it("does not keep a process from closing that writes webhooks beside blocks", async () => {
-    const { store, rules, dataDir } = await openStoreAt(name, begun);
-    const blocks = chain.blocks.slice(begun, 20).map(rules.parseBlock);
-    const { setBack } = setter(store);
-    const beside = fork(programOf(new URL("webhooks-process.ts", import.meta.url)), [dataDir], { execArgv: [] });
-    try {
-      await once(beside, "message");
-      for (const block of blocks) await store.apply([block]);
-      setBack();
-      const ended = once(beside, "exit");
-      beside.send("end");
-      expect(await ended).to.deep.equal([0, null]);
-    } finally {
-      beside.kill("SIGKILL");
-    }
-    expect([...createWebhookStore(store.environment).webhooks()]).to.have.length(1);
-    expect(store.tip()?.height).to.equal(20);
-  });
-
   it("is corrected for readers when pages are freed, even though nothing is written", async () => {
     const { store } = await openStoreAt(name, begun);
     const { setBack, read } = setter(store);
@@ -196,7 +177,7 @@ describe("LMDB's transaction count, set back by a process that opens the store i
     expect(locksBefore).to.equal(2);
     for (let times = 0; times < 3; times++) {
       setBack();
-      await Promise.all(Array.from({ length: 20 }, () => webhooks.transactionSoon(() => webhooks.setJournalPosition(times))));
+      await Promise.all(Array.from({ length: 20 }, () => webhooks.transactionSoon(() => webhooks.announceWork())));
     }
     expect(openFiles()).to.equal(filesBefore + 1);
 

@@ -52,7 +52,7 @@ describe("a store file that is cut off", function () {
     const { outcomes, ended } = await cut(path, sizes);
     expect(ended).to.equal(0);
     expect(sizes).to.have.length.above(50);
-    expect(outcomes).to.have.length(sizes.length * 3);
+    expect(outcomes).to.have.length(sizes.length * 2);
     for (const { size: bytes, access, result, isUnchanged } of outcomes) {
       expect(result, `${bytes} ${access}`).to.have.property("code", "STORE_DAMAGED");
       expect((result as { message: string }).message, `${bytes} ${access}`).to.match(

@@ -5,7 +5,7 @@ import { PorticoError } from "../../src/errors.js";
 import { verifyStore } from "../../src/index.js";
 import { numberKey } from "../../src/store/layout/keys.js";
 import { metaOffsets } from "../../src/store/lmdb/safe/meta-pages.js";
-import { createWebhookStore } from "../../src/store/webhooks/webhook-store.js";
+import { createWebhookStore } from "../../src/webhooks/rows/store.js";
 import { loadChain } from "../data/read.js";
 import { webhookRow } from "../webhooks/webhook-row.js";
 import { byHand } from "./by-hand.js";

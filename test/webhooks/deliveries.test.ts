@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { DeliveryRow } from "../../types/webhook-store.js";
+import type { DeliveryRow } from "../../src/webhooks/rows/rows.js";
 import { createDeliveries } from "../../src/webhooks/deliver/deliveries.js";
 import { createTimeReader } from "../../src/webhooks/timekeeper.js";
 import { createManualClock } from "./manual-clock.js";
@@ -19,7 +19,7 @@ describe("deliveries, as clients use them", () => {
     };
     store.transaction(() => {
       store.addWebhook(webhookRow);
-      store.append({ at: 1, json: "1" }, [{ webhookId: 1, event: "peer.added", key: "msg_1", begin: { state: "pending" } }]);
+      store.append({ at: 1, json: "1" }, [{ webhookId: 1, event: "peer.added", key: "msg_1" }]);
     });
     change((row) => retrying(row, 5_000));
     const clock = createManualClock();
@@ -27,7 +27,7 @@ describe("deliveries, as clients use them", () => {
       change((row) => retrying(row, 7_000));
       return store.transaction(work);
     };
-    const deliveries = createDeliveries({ store: { ...store, transaction }, clock, time: createTimeReader(store, clock), payloads: { of: ({ json }) => json }, onWork: () => undefined });
+    const deliveries = createDeliveries({ store: { ...store, transaction }, clock, time: createTimeReader(store, clock), onWork: () => undefined });
     expect(deliveries.redeliver(1, 1)).to.deep.include({ id: 1, state: "retrying", dueAt: clock.now(), attemptCount: 2 });
 
     expect(store.retries(1, 10)).to.deep.equal([{ id: 1, dueAt: clock.now() }]);

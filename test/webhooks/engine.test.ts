@@ -1,6 +1,7 @@
 import { expect } from "chai";
+import { PorticoError } from "../../src/errors.js";
 import { Webhook as Verifier } from "standardwebhooks";
-import type { WebhookStore } from "../../types/webhook-store.js";
+import type { WebhookStore } from "../../src/webhooks/rows/store.js";
 import { createChainRules } from "../../src/chain/rules.js";
 import { createProblems } from "../../src/operate/problems.js";
 import { createWebhookEngine } from "../../src/webhooks/engine.js";
@@ -155,45 +156,10 @@ describe("the webhook engine", () => {
     await failing.close();
   });
 
-  describe("confirmations, when the host keeps the chain", () => {
-    const ids = (): unknown[] => receiver.received.map(({ json }) => (json.data as { id: string }).id);
-    const emit = async (event: string, payload: object): Promise<void> => {
-      stage.events.emit(event, payload);
-      await stage.engine.settled();
-    };
-
-    it("are counted from the next block that the host applies, and cancelled by a revert", async () => {
-      stage.engine.create({ event: "transaction.applied", target: receiver.url, confirmations: 2 });
-      await emit("transaction.applied", { id: "a" });
-      await emit("block.applied", { id: "block 5", height: 5 });
-      await emit("transaction.applied", { id: "b" });
-      expect(ids()).to.deep.equal([]);
-      await emit("block.applied", { id: "block 6", height: 6 });
-      await receiver.until(1);
-      await emit("block.reverted", { id: "block 6", height: 6 });
-      expect(stage.engine.deliveries(1, "dropped", { offset: 0, limit: 9 }).total).to.equal(1);
-      await emit("transaction.applied", { id: "c", blockHeight: 6 });
-      for (const height of [6, 7, 8]) await emit("block.applied", { id: `block ${height}`, height });
-      await receiver.until(2);
-      expect(ids()).to.deep.equal(["a", "c"]);
-    });
-
-    it("survive a restart", async () => {
-      stage.engine.create({ event: "block.applied", target: receiver.url, confirmations: 1 });
-      await emit("block.applied", { id: "block 5", height: 5 });
-      await stage.restart();
-      await emit("block.applied", { id: "block 6", height: 6 });
-      await receiver.until(1);
-      expect(ids()).to.deep.equal(["block 5"]);
-    });
-
-    it("of a block without a height are never counted, and cause no error", async () => {
-      stage.engine.create({ event: "block.applied", target: receiver.url, confirmations: 1 });
-      stage.engine.create({ event: "block.applied", target: receiver.url });
-      await emit("block.applied", { id: "odd" });
-      await receiver.until(1);
-      expect(ids()).to.deep.equal(["odd"]);
-      expect(stage.lines.filter((line) => line.startsWith("error"))).to.deep.equal([]);
-    });
+  it("takes no confirmations where the host keeps the chain and offers no changes of it", () => {
+    const draft = { event: "block.applied", target: receiver.url };
+    expect(() => stage.engine.create({ ...draft, confirmations: 1 })).to.throw(PorticoError).with.property("code", "NOT_SUPPORTED");
+    const { id } = stage.engine.create({ ...draft, confirmations: 0 });
+    expect(() => stage.engine.patch(id, { confirmations: "final" })).to.throw(PorticoError, "its host's chain offers no changes");
   });
 });

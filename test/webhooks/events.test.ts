@@ -8,7 +8,7 @@ import type { HostFeed } from "../../src/follow/host/host-feed.js";
 import { derivedEvents } from "../../src/follow/derive.js";
 import { describeWebhookEvents } from "../../src/webhooks/own-events.js";
 import { followHostEvents } from "./host-follow.js";
-import { openWebhookStore, type WebhookEnvironment } from "../../src/store/webhooks/webhook-store.js";
+import { openWebhookStore, type WebhookEnvironment } from "../../src/webhooks/rows/store.js";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -5,11 +5,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { open } from "lmdb";
 import { createChainRules } from "../../src/chain/rules.js";
 import { networkOf } from "../../src/conformance/chain/network.js";
 import { createStore } from "../../src/store/state/store.js";
-import { createWebhookStore } from "../../src/store/webhooks/webhook-store.js";
+import { openWebhookStore } from "../../src/webhooks/rows/store.js";
 import { count } from "../fixtures/long.js";
 import { addFaultBlock, createFaultChain } from "./fault-block.js";
 import type { BlockData } from "../../types/events.js";
@@ -63,7 +62,7 @@ describe("a node that is killed under load", function () {
       if (draw < 0.1) response.writeHead(500).end();
       else response.end();
     };
-    const environment = openWebhookStoreIn(dataDir);
+    const environment = openWebhookStore(dataDir);
     const { store } = environment;
     store.transaction(() => {
       for (const event of ["block.applied", "transaction.applied", "peer.added"]) {
@@ -123,10 +122,4 @@ const committedIn = async (dataDir: string): Promise<readonly BlockData[]> => {
   await store.stop();
   while (chain.blocks.length < height) addFaultBlock(chain);
   return chain.blocks.slice(1);
-};
-
-const openWebhookStoreIn = (dataDir: string) => {
-  const path = join(dataDir, "chain.mdb");
-  const root = open<never, never>({ path, maxDbs: 64, noSubdir: true });
-  return { root, store: createWebhookStore({ path, root }), close: () => root.close() };
 };

@@ -3,7 +3,7 @@
  * the results of appending to a journal what does not fit and then what does.
  */
 import { messageOf } from "../../src/errors.js";
-import { openEventJournal } from "../../src/store/webhooks/event-journal.js";
+import { openEventJournal } from "../../src/store/follow/event-journal.js";
 
 // A write beyond the limit must fail with an error, not end the process.
 process.on("SIGXFSZ", () => undefined);

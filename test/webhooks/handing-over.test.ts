@@ -1,9 +1,11 @@
 import { stat } from "node:fs";
 import { expect } from "chai";
-import type { WebhookStore } from "../../types/webhook-store.js";
-import type { DeliveryDispatch, WebhookDraft } from "../../types/webhooks.js";
+import type { WebhookStore } from "../../src/webhooks/rows/store.js";
+import type { WebhookDraft } from "../../types/webhooks.js";
 import { createReceiver, type Receiver } from "./receiver.js";
-import { createStage, eventually, type Stage, type StageNeeds } from "./stage.js";
+import { createHttpSender, type Sender } from "../../src/webhooks/send/http-sender.js";
+import { createResolver, createTargetGuard } from "../../src/webhooks/send/target-guard.js";
+import { createStage, eventually, localTargets, type Stage, type StageNeeds } from "./stage.js";
 
 /** Deliveries are handed to the dispatcher when the promise of their transaction resolves. LMDB has committed them before: what happens in between? */
 describe("deliveries that are committed, but not yet handed over", () => {
@@ -18,9 +20,9 @@ describe("deliveries that are committed, but not yet handed over", () => {
     ...store,
     transactionSoon: async (work, options) => {
       const { result, isWritten } = await store.transactionSoon(() => {
-        const before = store.lastMessage();
+        const before = store.lastDelivery();
         const done = work();
-        const isWritten = store.lastMessage() > before;
+        const isWritten = store.lastDelivery() > before;
         const act = meanwhile;
         if (isWritten && act !== undefined) {
           meanwhile = undefined;
@@ -48,11 +50,13 @@ describe("deliveries that are committed, but not yet handed over", () => {
 
   it("are not sent if a client takes the webhook elsewhere, and are counted right", async () => {
     const begun = new Set<number>();
-    const send: DeliveryDispatch["send"] = ({ body }, here) => {
+    const http = createHttpSender({ timeout: 15_000, responseLimit: 16_384 }, { guard: createTargetGuard(localTargets), resolve: createResolver() });
+    const send: Sender["send"] = (outgoing) => {
+      const { body } = outgoing;
       begun.add((JSON.parse(body) as { data: { n: number } }).data.n);
-      return here();
+      return http.send(outgoing);
     };
-    await open({ dispatch: { send } });
+    await open({ sender: { send, close: http.close } });
     const { id } = hook();
     const { store } = stage.environment;
     const forgotten = new Set<number>();

@@ -8,8 +8,8 @@ import { type HostFeed, startHostFeed } from "../../src/follow/host/host-feed.js
 import type { Follow } from "../../src/follow/index.js";
 import { describeEvents } from "../../src/follow/host/known-events.js";
 import { createHostLog } from "../../src/store/follow/host-log.js";
-import { openEventJournal } from "../../src/store/webhooks/event-journal.js";
-import type { WebhookEnvironment } from "../../src/store/webhooks/webhook-store.js";
+import { openEventJournal } from "../../src/store/follow/event-journal.js";
+import type { WebhookEnvironment } from "../../src/webhooks/rows/store.js";
 import { loadChain } from "../data/read.js";
 
 export interface HostFollowNeeds {
@@ -29,7 +29,7 @@ export const followHostEvents = ({ environment, dataDir, events, declared = [], 
   const feed = startHostFeed({
     ...{ events, rules, log, logger, problems: createProblems(logger), clock: systemClock, logged: follow.logged },
     names: describeEvents(declared, false).map(({ event }) => event),
-    journal: openEventJournal(dataDir, { name: "host-events.journal" }),
+    journal: openEventJournal(dataDir),
     blocksWritten: () => Promise.resolve(),
     tip: () => undefined,
   });

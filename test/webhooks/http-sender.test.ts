@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Server } from "node:net";
-import { createHttpSender, dispatchedSender, type Sender, type SenderOptions } from "../../src/webhooks/send/http-sender.js";
+import { createHttpSender, type Sender, type SenderOptions } from "../../src/webhooks/send/http-sender.js";
 import { createTargetGuard, type Resolve } from "../../src/webhooks/send/target-guard.js";
 import { closeServer, createReceiver, listenLocally, readBody, type Receiver } from "./receiver.js";
 
@@ -34,17 +34,6 @@ describe("the HTTP sender", () => {
     const answer = await post(create(), `${receiver.url}/path?query=1`);
     expect(answer).to.deep.equal({ status: 202, retryAfter: "5", date, body: "é".repeat(512), failure: null });
     expect(receiver.received[0]).to.include({ path: "/path?query=1", body: "{}" });
-  });
-
-  it("gives up what a dispatch of the host's has not answered when it is closed", async () => {
-    const never = (): Promise<never> => new Promise(() => undefined);
-    const sender = dispatchedSender(create(), { send: never });
-    const sent = post(sender, receiver.url);
-    await sender.close();
-    const stopped = { status: null, failure: { stage: "response", error: "The node has stopped." } };
-    expect(await sent).to.deep.include(stopped);
-    // What a request is made from may come after that.
-    expect(await post(sender, receiver.url)).to.deep.include(stopped);
   });
 
   it("does not follow a redirect", async () => {

@@ -1,12 +1,12 @@
 import { execFile } from "node:child_process";
-import { existsSync, appendFileSync, chmodSync, mkdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from "node:fs";
+import { appendFileSync, chmodSync, mkdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "chai";
-import { openEventJournal, takeOldJournal } from "../../src/store/webhooks/event-journal.js";
-import type { HeardEvent } from "../../types/webhook-store.js";
+import { openEventJournal } from "../../src/store/follow/event-journal.js";
+import type { HeardEvent } from "../../types/host-log.js";
 import { createReceiver } from "./receiver.js";
 import { createStage } from "./stage.js";
 import { programOf } from "../fixtures/programs.js";
@@ -15,7 +15,7 @@ const heard = (number: number, json = `{"n":${number}}`): HeardEvent => ({ numbe
 
 describe("the event journal", () => {
   let dataDir: string;
-  const path = (): string => join(dataDir, "webhooks.journal");
+  const path = (): string => join(dataDir, "host-events.journal");
   beforeEach(async () => {
     dataDir = await mkdtemp(join(tmpdir(), "portico-journal-"));
   });
@@ -155,18 +155,5 @@ describe("the event journal", () => {
     journal.append(heard(301));
     journal.close();
     expect(openEventJournal(dataDir).kept().slice(-2)).to.deep.equal([heard(300, large), heard(301)]);
-  });
-
-  it("of an earlier version is read once, from where that was, and is then gone", () => {
-    const lines = [1, 2, 3].map((number) => `${JSON.stringify([number, 5, "peer.added", `{"n":${number}}`])}\n`);
-    writeFileSync(path(), lines.join(""));
-    const { events, taken } = takeOldJournal(dataDir, 1, {});
-    expect(events.map(({ number, json }) => [number, json])).to.deep.equal([
-      [2, '{"n":2}'],
-      [3, '{"n":3}'],
-    ]);
-    taken();
-    expect(existsSync(path())).to.equal(false);
-    expect(takeOldJournal(dataDir, 1, {}).events).to.deep.equal([]);
   });
 });

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
-import type { WebhookStore } from "../../types/webhook-store.js";
+import type { WebhookStore } from "../../src/webhooks/rows/store.js";
 import { cursorText } from "../../src/follow/index.js";
 import { createStage, eventually } from "./stage.js";
 

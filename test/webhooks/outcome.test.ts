@@ -2,9 +2,10 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { webhookDefaults } from "../../src/options/webhooks.js";
 import { afterAttempt, attemptOf, endOf, isLongOver, nextHealth, nextStep, pauseAfter, pauseOf, type Step, readRetryAfter, restOf, type Result, waitBefore } from "../../src/webhooks/deliver/outcome.js";
-import type { DeliveryRow } from "../../types/webhook-store.js";
+import type { DeliveryRow } from "../../src/webhooks/rows/rows.js";
 
-const { schedule, jitter, disableAfter } = webhookDefaults;
+const { schedule, disableAfter } = webhookDefaults;
+const jitter = 0.2;
 const now = Date.UTC(2024, 0, 1);
 const failed = { ok: false, status: 500 };
 const seconds = (count: number): number => count * 1000;
@@ -230,7 +231,7 @@ describe("a delivery after an attempt", () => {
   const rules = { schedule: [seconds(5), seconds(300)], jitter: 0 };
   const at = { passed: now, schedule: now + 7, wall: now - 9 };
   const chance = { now: at, random: 0.5, isLast: false, batch: undefined };
-  const fresh: DeliveryRow = { id: 1, webhookId: 2, messageId: 3, key: "k", event: "block.applied", at: now, state: "pending", dueAt: null, finishedAt: null, hold: { releaseHeight: 5, blockHeight: 4 }, failures: 0, attemptCount: 0, attempts: [] };
+  const fresh: DeliveryRow = { id: 1, webhookId: 2, messageId: 3, key: "k", event: "block.applied", at: now, state: "pending", dueAt: null, finishedAt: null, failures: 0, attemptCount: 0, attempts: [] };
   const answered = (status: number, body = "no") => attemptOf(now, 12.6, { status, body, retryAfter: undefined, date: undefined, failure: status < 300 ? null : { stage: "status", error: "why" } });
   const succeeded = { ok: true, status: 204 };
 
@@ -239,14 +240,14 @@ describe("a delivery after an attempt", () => {
     expect(answered(204, "")).to.deep.equal({ at: now, duration: 13, status: 204, stage: null, error: null, body: "" });
   });
 
-  it("is delivered, and held no more", () => {
+  it("is delivered", () => {
     const after = afterAttempt({ ...fresh, failures: 1, dueAt: 5, state: "retrying" }, answered(204), succeeded, chance, rules);
-    expect(after).to.deep.equal({ ...fresh, hold: null, state: "delivered", finishedAt: now, failures: 1, attemptCount: 1, attempts: [answered(204)] });
+    expect(after).to.deep.equal({ ...fresh, state: "delivered", finishedAt: now, failures: 1, attemptCount: 1, attempts: [answered(204)] });
   });
 
   it("is due again by its schedule, and dead after it", () => {
     const first = afterAttempt(fresh, answered(500), failed, chance, rules);
-    expect(first).to.deep.include({ state: "retrying", dueAt: now + 7 + seconds(5), finishedAt: null, hold: null, failures: 1, attemptCount: 1 });
+    expect(first).to.deep.include({ state: "retrying", dueAt: now + 7 + seconds(5), finishedAt: null, failures: 1, attemptCount: 1 });
     const second = afterAttempt(first, answered(502), failed, chance, rules);
     expect(second).to.deep.include({ state: "retrying", dueAt: now + 7 + seconds(300), failures: 2, attemptCount: 2 });
     expect(afterAttempt(second, answered(503), failed, chance, rules)).to.deep.include({ state: "dead", dueAt: null, finishedAt: now, failures: 3, attemptCount: 3 });

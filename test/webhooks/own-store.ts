@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openWebhookStore, type WebhookEnvironment } from "../../src/store/webhooks/webhook-store.js";
-import type { WebhookStore } from "../../types/webhook-store.js";
+import { openWebhookStore, type WebhookEnvironment } from "../../src/webhooks/rows/store.js";
+import type { WebhookStore } from "../../src/webhooks/rows/store.js";
 
 /** Each test of a suite has a store of webhooks, in a folder of its own. */
 export const useWebhookStore = (): (() => WebhookStore) => {

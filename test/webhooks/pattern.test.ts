@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { limits } from "../../src/webhooks/registry/draft.js";
+import { limits } from "../../src/webhooks/register/draft.js";
 import { compilePattern, patternSize } from "../../src/webhooks/conditions/pattern.js";
 
 /** Patterns of some size, all that a pattern can be made of among them. */

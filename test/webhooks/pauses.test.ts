@@ -404,16 +404,6 @@ describe("the pause of a target that answered 429, or 503 with Retry-After", () 
       expect(receiver.received).to.have.length(2);
     });
 
-    it("is none in a reply that an earlier version has kept for its key", () => {
-      const { store } = stage.environment;
-      const draft = { event: "peer.added", target: receiver.url };
-      const { pausedUntil: _, ...created } = stage.engine.create(draft, "a key");
-      const kept = store.keptReply("a key", stage.clock.now());
-      if (kept === undefined) throw new Error("the reply is not kept");
-      store.transaction(() => store.keepReply("a key", { ...kept, reply: JSON.stringify(created) }));
-      expect(stage.engine.create(draft, "a key")).to.deep.equal({ ...created, pausedUntil: null });
-    });
-
     it("is not begun by clients, and stays where a webhook is replaced by what it is shown as", async () => {
       const { id } = await pause("600");
       const webhook = stage.engine.get(id);

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
-import type { WebhookStore } from "../../types/webhook-store.js";
-import type { DeliveryDispatch } from "../../types/webhooks.js";
-import { rewind } from "../../src/webhooks/scan/places/rewind.js";
+import type { WebhookStore } from "../../src/webhooks/rows/store.js";
+import type { Sender } from "../../src/webhooks/send/http-sender.js";
+import { letGo } from "../../src/webhooks/read/ledger.js";
 import { createReceiver, type Receiver } from "./receiver.js";
 import { createStage, eventually, type Stage } from "./stage.js";
 
@@ -29,8 +29,8 @@ describe("a dispatcher that has read deliveries ahead", () => {
   /** Webhook 1 gets three deliveries. The first is answered, the second sent, and the third read ahead. */
   const sendTwo = async (): Promise<{ sent: Sent[]; request(n: number): Promise<Sent> }> => {
     const sent: Sent[] = [];
-    const send: DeliveryDispatch["send"] = ({ body }) => new Promise((resolve) => sent.push({ n: (JSON.parse(body) as { data: { n: number } }).data.n, answer: () => resolve(delivered) }));
-    stage = await createStage({}, { dispatch: { send } });
+    const send: Sender["send"] = ({ body }) => new Promise((resolve) => sent.push({ n: (JSON.parse(body) as { data: { n: number } }).data.n, answer: () => resolve(delivered) }));
+    stage = await createStage({}, { sender: { send, close: () => Promise.resolve() } });
     stage.engine.create({ ...draft, target: receiver.url });
     for (const n of [1, 2, 3]) stage.events.emit("block.forged", { n });
     const request = (n: number): Promise<Sent> => eventually(() => sent.find((one) => one.n === n));
@@ -40,13 +40,13 @@ describe("a dispatcher that has read deliveries ahead", () => {
     return { sent, request };
   };
 
-  it("sends what has just been written without reading it, after what others have written before it", async () => {
-    let reads = 0;
+  it("sends what has just been written without looking for it, after what others have written before it", async () => {
+    let looks = 0;
     const wrapStore = (store: WebhookStore): WebhookStore => ({
       ...store,
-      waiting: (...given) => {
-        reads++;
-        return store.waiting(...given);
+      deliveryIds: (...given) => {
+        looks++;
+        return store.deliveryIds(...given);
       },
     });
     stage = await createStage({}, { wrapStore });
@@ -58,18 +58,18 @@ describe("a dispatcher that has read deliveries ahead", () => {
     };
     await emit(1);
     await stage.count(id, "delivered", 1);
-    const before = reads;
+    const before = looks;
     for (let n = 2; n < 30; n++) await emit(n);
-    expect(reads - before, "reads").to.equal(0);
+    expect(looks - before, "looks").to.equal(0);
     for (let n = 30; n < 59; n += 2) {
       store.transaction(() => {
         store.announceWork();
-        store.append({ at: 1, json: `{"n":${n}}` }, [{ webhookId: id, event: "block.forged", key: `msg_${n}`, begin: { state: "pending" } }]);
+        store.append({ at: 1, json: `{"n":${n}}` }, [{ webhookId: id, event: "block.forged", key: `msg_${n}` }]);
       });
       await emit(n + 1);
     }
     expect(receiver.received.map(({ json }) => (json.data as { n: number }).n)).to.deep.equal(Array.from({ length: 59 }, (_, index) => index + 1));
-    expect(reads - before).to.be.above(0);
+    expect(looks - before).to.be.above(0);
   });
 
   it("sends nothing that was read ahead of a webhook that another process disables", async () => {
@@ -77,7 +77,7 @@ describe("a dispatcher that has read deliveries ahead", () => {
     const { store } = stage.environment;
     const second = await request(2);
     store.transaction(() => {
-      rewind({ store, time: { passed: () => 0 }, isUnderWay: () => false }, store.webhook(1) ?? expect.fail());
+      letGo({ store, time: { passed: () => 0 }, attempts: { isUnderWay: () => true, hasArrived: () => false, overtake: () => undefined } }, 1);
       store.putWebhook({ ...(store.webhook(1) ?? expect.fail()), enabled: false });
     });
     const now = performance.now.bind(performance);
@@ -102,8 +102,8 @@ describe("a dispatcher that has read deliveries ahead", () => {
       },
     });
     let answer = (): void => undefined;
-    const send: DeliveryDispatch["send"] = () => new Promise((resolve) => (answer = () => resolve(delivered)));
-    stage = await createStage({}, { dispatch: { send }, wrapStore });
+    const send: Sender["send"] = () => new Promise((resolve) => (answer = () => resolve(delivered)));
+    stage = await createStage({}, { sender: { send, close: () => Promise.resolve() }, wrapStore });
     const { id } = stage.engine.create({ ...draft, target: receiver.url });
     stage.events.emit("block.forged", { n: 1 });
     await stage.engine.settled();

@@ -1,14 +1,15 @@
 import { expect } from "chai";
 import { createRecords, type Ended, type Records } from "../../src/webhooks/deliver/records.js";
-import { createRegister } from "../../src/webhooks/registry/register.js";
+import { createRegister } from "../../src/webhooks/register/register.js";
 import { createTimekeeper } from "../../src/webhooks/timekeeper.js";
-import type { WebhookStore } from "../../types/webhook-store.js";
+import type { WebhookStore } from "../../src/webhooks/rows/store.js";
 import { createManualClock } from "./manual-clock.js";
 import { createLogger } from "./stage.js";
 import { useWebhookStore } from "./own-store.js";
 import { webhookRow } from "./webhook-row.js";
 
 const attempt = { at: 1, duration: 1, status: 204, stage: null, error: null, body: "" };
+const noAttempts = { isUnderWay: () => false, hasArrived: () => false, overtake: () => undefined };
 const rules = { schedule: [5_000], jitter: 0, disableAfter: 1_000_000 };
 
 describe("the records of attempts", () => {
@@ -18,7 +19,7 @@ describe("the records of attempts", () => {
     const store = storeNow();
     store.transaction(() => {
       store.addWebhook(webhookRow);
-      for (let n = 1; n <= count; n++) store.append({ at: n, json: "1" }, [{ webhookId: 1, event: "peer.added", key: `msg_${n}`, begin: { state: "pending" } }]);
+      for (let n = 1; n <= count; n++) store.append({ at: n, json: "1" }, [{ webhookId: 1, event: "peer.added", key: `msg_${n}` }]);
     });
   };
 
@@ -38,7 +39,7 @@ describe("the records of attempts", () => {
       const records: Records = createRecords(
         { ...rules, schedule: [] },
         {
-          ...{ store, clock, register: createRegister(store), time: createTimekeeper(store, clock), random: () => 0.5, logger: createLogger(lines), isUnderWay: () => false },
+          ...{ store, clock, register: createRegister(store), time: createTimekeeper(store, clock), random: () => 0.5, logger: createLogger(lines), attempts: noAttempts },
           onOutcome: "onOutcome" in fails ? fail : undefined,
         },
         "onRecorded" in fails ? fail : () => undefined,
@@ -76,7 +77,7 @@ describe("the records of attempts", () => {
     };
     const clock = createManualClock();
     const lines: string[] = [];
-    const needs = { store: refusing, clock, register: createRegister(store), time: createTimekeeper(store, clock), random: () => 0.5, logger: createLogger(lines), isUnderWay: () => false };
+    const needs = { store: refusing, clock, register: createRegister(store), time: createTimekeeper(store, clock), random: () => 0.5, logger: createLogger(lines), attempts: noAttempts };
     const records = createRecords(rules, needs, () => undefined);
     const ended = (id: number, status: number): Ended => {
       const ok = status < 300;

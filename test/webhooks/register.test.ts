@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
-import { createRegister } from "../../src/webhooks/registry/register.js";
-import type { WebhookRow } from "../../types/webhook-store.js";
+import { createRegister } from "../../src/webhooks/register/register.js";
+import type { WebhookRow } from "../../src/webhooks/rows/rows.js";
 import { useWebhookStore } from "./own-store.js";
 import { webhookRow } from "./webhook-row.js";
 

@@ -5,7 +5,7 @@ import { Webhook as Verifier } from "standardwebhooks";
 import type { BlockData } from "../../types/events.js";
 import type { Webhook, WebhookDraft, WebhookSecret } from "../../types/webhooks.js";
 import { createChainRules } from "../../src/chain/rules.js";
-import { slowFrom, slowShare } from "../../src/webhooks/deliver/lanes/take.js";
+import { slowFrom, slowShare } from "../../src/webhooks/deliver/take.js";
 import { loadChain } from "../data/read.js";
 import { createReceiver, type Received, type Receiver } from "./receiver.js";
 import { createScriptedChain, type ScriptedChain } from "./scripted-chain.js";
@@ -30,9 +30,9 @@ describe("what a webhook asks for", () => {
   let stage: Stage;
   let scripted: ScriptedChain;
 
-  const open = async (options: Parameters<typeof createStage>[0] = {}): Promise<void> => {
+  const open = async (options: Parameters<typeof createStage>[0] = {}, needs: Parameters<typeof createStage>[1] = {}): Promise<void> => {
     scripted = createScriptedChain(parsed.slice(0, height), () => stage.clock.now());
-    stage = await createStage(options, { changes: scripted.changes });
+    stage = await createStage(options, { changes: scripted.changes, ...needs });
   };
   const hook = (draft: Partial<WebhookDraft>, path = ""): Webhook & WebhookSecret => stage.engine.create({ event: "block.applied", target: `${receiver.url}${path}`, ...draft });
   const idOf = ({ headers }: Received): string => String(headers["webhook-id"]);
@@ -181,7 +181,7 @@ describe("what a webhook asks for", () => {
 
     it("is slow for both: what hangs there leaves places to others, whichever webhook it is of", async () => {
       const concurrency = 1;
-      await open({ concurrency, ordered: false });
+      await open({}, { concurrency });
       const waiting: ServerResponse[] = [];
       const healthy = await createReceiver();
       try {

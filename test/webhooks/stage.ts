@@ -6,7 +6,7 @@ import { EventEmitter } from "eventemitter3";
 import type { ChainChanges } from "../../types/chain-adapter.js";
 import type { Logger } from "../../types/node-context.js";
 import type { HostLog } from "../../types/host-log.js";
-import type { WebhookStore } from "../../types/webhook-store.js";
+import type { WebhookStore } from "../../src/webhooks/rows/store.js";
 import type { Delivery, DeliveryState } from "../../types/webhooks.js";
 import type { WebhookOptions } from "../../types/webhook-options.js";
 import type { Follow } from "../../src/follow/index.js";
@@ -16,10 +16,10 @@ import { type HostFeed, startHostFeed } from "../../src/follow/host/host-feed.js
 import { describeEvents } from "../../src/follow/host/known-events.js";
 import { andThen } from "../../src/async/maybe-promise.js";
 import { createHostLog } from "../../src/store/follow/host-log.js";
-import { openEventJournal } from "../../src/store/webhooks/event-journal.js";
+import { openEventJournal } from "../../src/store/follow/event-journal.js";
 import { createChainRules } from "../../src/chain/rules.js";
 import { loadChain } from "../data/read.js";
-import { openWebhookStore, type WebhookEnvironment } from "../../src/store/webhooks/webhook-store.js";
+import { openWebhookStore, type WebhookEnvironment } from "../../src/webhooks/rows/store.js";
 import { createProblems } from "../../src/operate/problems.js";
 import { createWebhookEngine, type WebhookEngine, type WebhookEngineNeeds } from "../../src/webhooks/engine.js";
 import { createManualClock, type ManualClock } from "./manual-clock.js";
@@ -44,7 +44,7 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-export interface StageNeeds extends Partial<Pick<WebhookEngineNeeds, "resolve" | "logger" | "nodeKey" | "onOutcome" | "dispatch">> {
+export interface StageNeeds extends Partial<Pick<WebhookEngineNeeds, "resolve" | "logger" | "nodeKey" | "onOutcome" | "sender" | "concurrency">> {
   /** The chain to follow; without it, there is what the host emits. */
   changes?: ChainChanges;
   /** Wraps the engine's store. */
@@ -85,7 +85,7 @@ export const createStage = async (options: WebhookOptions = {}, { wrapStore = (s
     feed = startHostFeed({
       ...{ events, rules, log, clock, problems, logger: createLogger(lines), logged: room.logged },
       names: describeEvents(declared, changes !== undefined).map(({ event }) => event).filter((name) => changes === undefined || !derivedEvents.includes(name)),
-      journal: openEventJournal(dataDir, { name: "host-events.journal" }),
+      journal: openEventJournal(dataDir),
       blocksWritten: () => Promise.resolve(),
       tip: () => changes && andThen(changes.view(), (view) => view?.tip),
     });
@@ -94,7 +94,7 @@ export const createStage = async (options: WebhookOptions = {}, { wrapStore = (s
   };
   const create = (environment: WebhookEnvironment, changed: WebhookOptions): WebhookEngine => {
     const engine = createWebhookEngine(
-      { allowTargets: localTargets, jitter: 0, ...options, ...changed },
+      { allowTargets: localTargets, ...options, ...changed },
       { store: wrapStore(environment.store), follow: followHost(createHostLog(environment.environment, { writes: true }), changed.events ?? options.events ?? []), clock, after: clock.after, logger: createLogger(lines), problems, keepsChain: changes !== undefined, random: () => 0.5, ...needs },
     );
     engine.start();

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import type { Progress, WebhookRow } from "../../types/webhook-store.js";
-import { openWebhookStore, type WebhookEnvironment } from "../../src/store/webhooks/webhook-store.js";
-import { createRegister } from "../../src/webhooks/registry/register.js";
-import { standingOf } from "../../src/webhooks/registry/standing.js";
+import type { Progress, WebhookRow } from "../../src/webhooks/rows/rows.js";
+import { openWebhookStore, type WebhookEnvironment } from "../../src/webhooks/rows/store.js";
+import { createRegister } from "../../src/webhooks/register/register.js";
+import { standingOf } from "../../src/webhooks/register/standing.js";
 import { webhookRow } from "./webhook-row.js";
 
 describe("how webhooks stand", () => {
@@ -35,7 +35,7 @@ describe("how webhooks stand", () => {
 
   it("is counted by state, with the blocks that the last of those enabled is behind; one a turn", () => {
     add({}, { cursor: "90-1", failingSince: null });
-    add({}, { cursor: "80-1", part: { before: "70-1", taken: 0, transactions: 0 }, failingSince: 5 });
+    add({}, { cursor: "70-1", part: { block: "71-1", isReversal: false, taken: 1 }, failingSince: 5 });
     add({}, { from: "tip", failingSince: null });
     add({ enabled: false }, { cursor: "genesis", failingSince: 5 });
     expect(standing(100)).to.deep.equal({ byState: { enabled: 2, failing: 1, disabled: 1 }, blocksBehind: 30, turns: 4 });

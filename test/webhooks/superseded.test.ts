@@ -1,13 +1,9 @@
-import { join } from "node:path";
 import { expect } from "chai";
-import { open } from "lmdb";
 import type { ServerResponse } from "node:http";
 import type { BlockData, TransactionData } from "../../types/events.js";
 import type { DeliveryState, Webhook } from "../../types/webhooks.js";
-import type { Place, WebhookStore } from "../../types/webhook-store.js";
+import type { WebhookStore } from "../../src/webhooks/rows/store.js";
 import type { FullBlock } from "../../src/chain/blocks/block.js";
-import { hasCheckedRows } from "../../src/store/webhooks/databases.js";
-import { rowEncoder } from "../../src/store/webhooks/row-encoding.js";
 import { createReceiver, type Received, type Receiver } from "./receiver.js";
 import { before, chain, rich, rules, withTransactions } from "./rich-block.js";
 import { createScriptedChain, type ScriptedChain } from "./scripted-chain.js";
@@ -131,17 +127,6 @@ for (const { keepsChain, title } of kinds) {
         };
       });
 
-    it("what waits for confirmations when its webhook is disabled is sent once it has them", async () => {
-      const hook = stage.engine.create({ event: "block.applied", target: receiver.url, confirmations: 1 });
-      await change("applied", b);
-      stage.engine.patch(hook.id, { enabled: false });
-      stage.engine.patch(hook.id, { enabled: true });
-      await stage.engine.settled();
-      expect(told()).not.to.include(`block.applied ${b.block.id}`);
-      await change("applied", next);
-      await eventually(() => (told().includes(`block.applied ${b.block.id}`) ? true : undefined));
-    });
-
     if (keepsChain) {
       const setEnabled = (id: number, enabled: boolean): void => void stage.engine.patch(id, { enabled });
 
@@ -255,21 +240,6 @@ for (const { keepsChain, title } of kinds) {
         setEnabled(strict.id, true);
         await receiver.until(2);
         expect(told()).to.deep.equal([`block.reverted ${next.block.id}`, `block.applied ${other.block.id}`]);
-      });
-
-      it("where the store of an earlier version says how far it had been told, that is taken back", async () => {
-        const both = await disableBetween();
-        const { store } = stage.environment;
-        store.transaction(() => {
-          const progress = store.progress(both.id);
-          expect(progress.told).to.be.an("array").of.length(1);
-          store.putProgress(both.id, { ...progress, told: (progress.told as Place[])[0] });
-        });
-        await change("reverted", next);
-        refused.clear();
-        setEnabled(both.id, true);
-        await receiver.until(4);
-        expect(told().slice(2)).to.deep.equal([`block.reverted ${next.block.id}`, `block.applied ${b.block.id}`]);
       });
 
       it("a reversal of which a part was told is told to its end, or the block again where that is applied again meanwhile", async () => {
@@ -503,30 +473,6 @@ for (const { keepsChain, title } of kinds) {
       await change("reverted", b);
       expect(states(applied.id)).to.deep.equal(["dead"]);
       expect(await stage.engine.recover(applied.id, { since: 0, until: stage.clock.now() })).to.equal(0);
-    });
-
-    it("deliveries of a store that an earlier version wrote are superseded like others", async () => {
-      const applied = hook("block.applied");
-      refused.add(`block.applied ${b.block.id}`);
-      await change("applied", b);
-      await stage.attempted(applied.id, 1, 1);
-      await stage.restart({}, async () => {
-        const root = open<never, never>({ path: join(stage.dataDir, "webhooks.mdb"), maxDbs: 16, noSubdir: true });
-        const kept = <V>(name: string) => root.openDB<V, number | string>({ name: `webhooks-${name}`, encoding: "msgpack", keyEncoding: "ordered-binary", encoder: hasCheckedRows(`webhooks-${name}`) ? rowEncoder : { useRecords: false } } as object as { name: string });
-        await kept("messages").put(1, { at: stage.clock.now(), json: JSON.stringify({ id: b.block.id, height: rich }) });
-        await kept("about").clearAsync();
-        const { events: [event] = [], ...row } = kept<{ events: string[] }>("register").get(1) ?? {};
-        await kept("register").put(1, { ...row, event, failingSince: null });
-        await kept("progress").remove(1);
-        for (const key of [...kept("counters").getKeys()]) if (String(key).startsWith("about ")) await kept("counters").remove(key);
-        await kept<number>("counters").put("schema", 1);
-        await root.close();
-      });
-      await stage.engine.settled();
-      await change("reverted", b);
-      await afterAllRetries(applied);
-      expect(states(applied.id)).to.deep.equal(["superseded", "delivered"]);
-      expect(told()).to.deep.equal([`block.applied ${b.block.id}`, `block.applied ${next.block.id}`]);
     });
   });
 }

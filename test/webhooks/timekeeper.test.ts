@@ -1,13 +1,9 @@
-import { join } from "node:path";
 import { expect } from "chai";
 import fc from "fast-check";
-import { open } from "lmdb";
-import type { KeptTime } from "../../types/webhook-store.js";
+import type { KeptTime } from "../../src/webhooks/rows/rows.js";
 import type { Webhook } from "../../types/webhooks.js";
 import type { WebhookOptions } from "../../types/webhook-options.js";
 import { createTimekeeper, createTimeReader, type Timekeeper } from "../../src/webhooks/timekeeper.js";
-import { hasCheckedRows } from "../../src/store/webhooks/databases.js";
-import { rowEncoder } from "../../src/store/webhooks/row-encoding.js";
 import { createManualClock } from "./manual-clock.js";
 import { createReceiver, type Receiver } from "./receiver.js";
 import { createStage, eventually, type Stage, type StageNeeds } from "./stage.js";
@@ -179,7 +175,7 @@ for (const { title, by } of jumps) {
       });
 
       it("sign with an old secret for as long as before", async () => {
-        const { id } = await openStage({ rotationOverlap: day });
+        const { id } = await openStage();
         stage.engine.rotate(id);
         await jump();
         receiver.answer = (_request, response) => response.end();
@@ -277,65 +273,4 @@ describe("elapsed time of webhooks over restarts", () => {
     await stage.reaches(id, 1, "dead");
   });
 
-  it("begins where the last message was written, in a store of an earlier version", async () => {
-    const { id } = await openStage({ disableAfter: 5 * day, deliveredRetention: 7 * day, schedule: [hour, hour, hour] });
-    stage.events.emit("peer.added", { n: 1 });
-    await stage.attempted(id, 1, 1);
-    receiver.answer = (_request, response) => response.end();
-    stage.events.emit("peer.added", { n: 2 });
-    await stage.reaches(id, 2, "delivered");
-    receiver.answer = (_request, response) => response.writeHead(500).end();
-    stage.events.emit("peer.added", { n: 3 });
-    await stage.attempted(id, 3, 1);
-    // The wall clock was set forward by 30 days before the new version was started.
-    await stage.restart({}, async () => {
-      stage.clock.set(30 * day);
-      const root = open<never, never>({ path: join(stage.dataDir, "webhooks.mdb"), maxDbs: 16, noSubdir: true });
-      const kept = <V>(name: string) => root.openDB<V, number | string>({ name: `webhooks-${name}`, encoding: "msgpack", keyEncoding: "ordered-binary", encoder: hasCheckedRows(`webhooks-${name}`) ? rowEncoder : { useRecords: false } } as object as { name: string });
-      await kept("counters").remove("time");
-      await kept<number>("counters").put("schema", 2);
-      // Earlier versions kept it with the webhook.
-      const { failingSince } = kept<{ failingSince: number }>("progress").get(id) ?? {};
-      expect(failingSince).to.be.a("number");
-      const register = kept<{ events: string[] }>("register");
-      const { events: [event] = [], ...row } = register.get(id) ?? {};
-      await register.put(id, { ...row, event, failingSince } as never);
-      await kept("progress").remove(id);
-      await root.close();
-    });
-    // Retries are due, as they would be after 30 days.
-    await stage.attempted(id, 3, 2);
-    await stage.attempted(id, 1, 2);
-    stage.clock.advance(6 * hour);
-    expect(stage.engine.get(id).enabled).to.equal(true);
-    expect(stage.engine.deliveries(id, "delivered", page).total).to.equal(1);
-  });
-
-  it("takes times of a clock that was wrong for the present, in a store of an earlier version", async () => {
-    const { id } = await openStage({ disableAfter: 5 * day, schedule: [hour, hour, hour] });
-    stage.events.emit("peer.added", { n: 1 });
-    await stage.attempted(id, 1, 1);
-    const at = stage.clock.now();
-    await stage.restart({}, async () => {
-      const root = open<never, never>({ path: join(stage.dataDir, "webhooks.mdb"), maxDbs: 16, noSubdir: true });
-      const kept = <V>(name: string) => root.openDB<V, never>({ name: `webhooks-${name}`, encoding: "msgpack", keyEncoding: "ordered-binary", encoder: hasCheckedRows(`webhooks-${name}`) ? rowEncoder : { useRecords: false } } as object as { name: string });
-      await kept("counters").remove("time" as never);
-      await kept<number>("counters").put("schema" as never, 2);
-      const register = kept<{ events?: string[] }>("register");
-      const { events: [event] = [], ...row } = register.get(id as never) ?? {};
-      await register.put(id as never, { ...row, event, failingSince: Date.UTC(1980, 0, 6) } as never);
-      await kept("progress").remove(id as never);
-      const [deliveries, due] = [kept<object>("deliveries"), kept<boolean>("due")];
-      const key = [id, 1] as never;
-      await deliveries.put(key, { ...deliveries.get(key), dueAt: at + 400 * day });
-      await due.remove([id, at + hour, 1] as never);
-      await due.put([id, at + 400 * day, 1] as never, true);
-      await root.close();
-    });
-    expect(stage.engine.get(id).failingSince).to.equal(at);
-    expect(stage.engine.delivery(id, 1).dueAt).to.equal(at + day);
-    stage.clock.advance(day);
-    await stage.attempted(id, 1, 2);
-    expect(stage.engine.get(id).enabled).to.equal(true);
-  });
 });

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { PorticoError } from "../../src/errors.js";
-import { createAuthorize, openAuthorize, tokenFile } from "../../src/webhooks/registry/tokens.js";
+import { createAuthorize, openAuthorize, tokenFile } from "../../src/webhooks/register/tokens.js";
 import { createLogger } from "./stage.js";
 
 const refusal = async (work: Promise<unknown>): Promise<string> => {

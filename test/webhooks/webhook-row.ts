@@ -1,7 +1,8 @@
-import type { WebhookRow } from "../../types/webhook-store.js";
+import type { WebhookRow } from "../../src/webhooks/rows/rows.js";
 
 /** A webhook as stored right after it was created. */
 export const webhookRow: Omit<WebhookRow, "id"> = {
+  uid: "of this test",
   events: ["peer.added"],
   target: "http://example.com",
   enabled: true,

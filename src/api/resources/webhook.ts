@@ -3,8 +3,8 @@ import type { BatchRule, DeliveryOrder, DeliveryState } from "../../../types/web
 import { isoTime, spanOf } from "../../http/input/iso-time.js";
 import { InputOf, ListOf, OneOf, requiredKeyword, Text, WholeNumber } from "../../http/input/schema.js";
 import { mostShown, operatorNames, operators } from "../../webhooks/conditions/conditions.js";
-import { endsPauseRule, limits } from "../../webhooks/registry/draft.js";
-import { largestKept } from "../../webhooks/registry/dry-run.js";
+import { endsPauseRule, limits } from "../../webhooks/register/draft.js";
+import { largestKept } from "../../webhooks/register/dry-run.js";
 import { TextOrNull } from "./values/text.js";
 
 const Milliseconds = Type.Integer({ description: "Milliseconds since 1970." });
@@ -80,7 +80,7 @@ const AttemptResource = Type.Object(
   { title: "Attempt" },
 );
 
-export const deliveryStates: readonly DeliveryState[] = ["pending", "retrying", "delivered", "dead", "held", "dropped", "superseded"];
+export const deliveryStates: readonly DeliveryState[] = ["pending", "retrying", "delivered", "dead", "dropped", "superseded"];
 
 const deliveryMembers = {
   id: Type.Integer(),

@@ -5,7 +5,7 @@ import type { Condition, Webhooks } from "../../../types/webhooks.js";
 import { inputError, PorticoError } from "../../errors.js";
 import { OneOf, Text } from "../../http/input/schema.js";
 import { type Route, routesOf, type Scope } from "../../http/route.js";
-import { checkInAdvance } from "../../webhooks/registry/draft.js";
+import { checkInAdvance } from "../../webhooks/register/draft.js";
 import { DataOf } from "../resources/values/data.js";
 import {
   CreatedWebhookResource,

@@ -42,7 +42,10 @@ const idText: Read<string> = (value, at, name) => {
 };
 
 /** A value as messages show it: a text in quotes, so that "2" is not taken for 2. */
-export const shown = (value: unknown): string => (typeof value === "string" ? JSON.stringify(value) : typeof value === "object" ? "an object" : String(value));
+export const shown = (value: unknown): string => {
+  if (typeof value === "string") return JSON.stringify(value);
+  return typeof value === "number" || typeof value === "bigint" || typeof value === "boolean" ? String(value) : `of type ${typeof value}`;
+};
 
 /** Nodes hand one another whole numbers in four bytes at most. */
 const largestWhole = 2 ** 32 - 1;

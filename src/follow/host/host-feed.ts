@@ -1,8 +1,7 @@
 import type { MaybePromise } from "../../../types/chain-adapter.js";
 import type { HostEvents } from "../../../types/events.js";
-import type { HostLog } from "../../../types/host-log.js";
+import type { EventJournal, HostLog } from "../../../types/host-log.js";
 import type { Clock, Logger } from "../../../types/node-context.js";
-import type { EventJournal } from "../../../types/webhook-store.js";
 import { closeAll } from "../../async/close-all.js";
 import type { ChainRules } from "../../chain/rules.js";
 import { HostGivenUp, messageOf, PorticoError } from "../../errors.js";

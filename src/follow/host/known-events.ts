@@ -1,5 +1,4 @@
 import type { HostEvent } from "../../../types/events.js";
-import type { About } from "../../../types/webhook-store.js";
 import type { EventDescription } from "../../../types/webhooks.js";
 import { examples } from "./event-examples.js";
 
@@ -43,19 +42,6 @@ export const knownEvents: Readonly<Record<HostEvent, KnownEvent>> = Object.freez
   "state:started": { description: "The node's state is started.", example: null },
   "state.started": { description: "The same as state:started.", example: null },
 });
-
-const opposites: Readonly<Record<About["event"], About["event"]>> = {
-  "block.applied": "block.reverted",
-  "block.reverted": "block.applied",
-  "transaction.applied": "transaction.reverted",
-  "transaction.reverted": "transaction.applied",
-};
-
-/** Whether an event applies or reverts a block or a transaction. */
-export const isChange = (event: string): event is About["event"] => Object.hasOwn(opposites, event);
-
-/** What an event takes back: a reversal what was applied, an application what was reverted. */
-export const takenBackBy = ({ event, id }: About): About => ({ event: opposites[event], id });
 
 const describe = (event: string, known: KnownEvent, keepsChain: boolean): EventDescription => ({
   event,

@@ -8,7 +8,7 @@ import { listKey, pieceLength, pieceParts } from "./posting-pieces.js";
  * what is replaced or removed is taken off. Of appended lists, each number is an entry, as in logs of entries.
  *
  * They are kept in the database `meta`. Deliveries, changes that have not been told yet, and what is known of the store as a whole have
- * none; rows of blocks taken off the chain carry their own (`rowChecksum`), as those of webhooks do (webhooks/row-encoding.ts).
+ * none; rows of blocks taken off the chain carry their own (`rowChecksum`), as those of webhooks do (row-encoding.ts).
  */
 
 /** Noted in `meta`: that checksums are kept (true). */

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Database, DatabaseOptions, RootDatabase } from "lmdb";
 import { messageOf, PorticoError } from "../../errors.js";
-import { makeFolder } from "../../files/make-folder.js";
+import { makeDataDir } from "../../files/make-folder.js";
 import { withoutTrailing } from "../../text/trim-end.js";
 import { type CommitThreadData, createCommitWorker } from "./commit-worker.js";
 import { checksumsKey } from "../layout/checksums.js";
@@ -28,15 +28,12 @@ export interface Environment {
   close(): Promise<void>;
 }
 
-/**
- * What a process may do with a store. `write`: everything; one process at a time. `webhooks`: another process writes blocks, this one
- * writes webhooks only. `read`: nothing is written. Only `write` makes a store that is not there.
- */
-export type StoreAccess = "write" | "webhooks" | "read";
+/** What a process may do with a store. `write`: everything; one process at a time. `read`: nothing is written. Only `write` makes a store that is not there. */
+export type StoreAccess = "write" | "read";
 
 const fullLengthKey = textKey(fullLengthName);
 
-/** Room for the store's own databases and for those of webhooks, which share the environment. */
+/** Room for the store's own databases and for the log of the host's events, which shares the environment. */
 const maxDatabases = 64;
 
 const encoder = { useRecords: false, useBigIntExtension: true, moreTypes: false } as const;
@@ -68,7 +65,7 @@ const hasDatabase = (root: RootDatabase<unknown, Buffer>, name: string): boolean
 export const otherLayout = (path: string): PorticoError =>
   new PorticoError(
     "STORE_FOREIGN",
-    `${path} is no store of layout ${layoutVersion}, the only one that this version reads: move it away and the chain is reindexed from the block source; webhooks must be created again`,
+    `${path} is no store of layout ${layoutVersion}, the only one that this version reads: move it away and the chain is reindexed from the block source; webhooks are kept`,
   );
 
 /** Only looks: a database that is not there would be made by opening it. @throws PorticoError STORE_FOREIGN */
@@ -134,7 +131,7 @@ const openRoot = (dataDir: string, path: string, nethash: string, options: OpenO
   if (access !== "write" && !existsSync(path)) throw new PorticoError("NOT_READY", `${path} does not exist yet`);
   try {
     if (access === "write" && !existsSync(path)) {
-      makeFolder(dataDir);
+      makeDataDir(dataDir);
       makeStore(path, nethash, options);
     }
     return openFile(path, options);

@@ -69,7 +69,7 @@ export const checkRules = (environment: Environment, rules: ChainRules, { writes
   if (differing !== undefined) {
     throw new PorticoError(
       "STORE_FOREIGN",
-      `${path} was written with ${differing}: restore the former rules, or move the store away and the chain is reindexed from the block source; webhooks must be created again`,
+      `${path} was written with ${differing}: restore the former rules, or move the store away and the chain is reindexed from the block source; webhooks are kept`,
     );
   }
   if (writes && JSON.stringify(kept) !== JSON.stringify(given)) transactAnyway(environment, () => db.meta.putSync(rulesKey, given));

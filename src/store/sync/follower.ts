@@ -133,6 +133,12 @@ const shapeOf = (payload: unknown): string => {
   return members.length === 0 ? "an object without members" : `an object with the members ${members.slice(0, 20).join(", ")}`;
 };
 
+const isLikeBlock = (payload: unknown): boolean => {
+  if (typeof payload !== "object" || payload === null) return false;
+  const { id, height } = payload as Record<string, unknown>;
+  return typeof id === "string" && Number.isSafeInteger(height);
+};
+
 /** Tells the author of a host, once each, of mistakes that otherwise show as a delay alone, because the block source has the blocks. */
 const createHints = (logger: Logger) => {
   const told = new Set<string>();
@@ -145,6 +151,8 @@ const createHints = (logger: Logger) => {
   return {
     heard: (event: string, payload: unknown): void => {
       polled = 0;
+      // What is wrong within a block is found, and told, where it is parsed.
+      if (isLikeBlock(payload)) return;
       try {
         parseBlockHeader(payload as BlockData | undefined);
       } catch (error) {

@@ -20,11 +20,9 @@ import {
 } from "../layout/checksums.js";
 import { stateCodec, type StateRecord, delegateCodec, lockCodec, rankingCodec, walletCodec } from "../layout/codec.js";
 import { type Format, formatKey, layoutVersion, type DatabaseName, databases, holdsBytes, numberKey, textKey } from "../layout/keys.js";
+import { decodeRow, hasCheckedRows } from "../layout/row-encoding.js";
 import { walkDatabases, newestMeta, type PageFile } from "../lmdb/safe/page-file.js";
 import { stateKey, rankingKey } from "../records/records.js";
-import { hasCheckedRows, hasSheets } from "../webhooks/databases.js";
-import { readSheet } from "../webhooks/outbox/sheet.js";
-import { decodeRow } from "../webhooks/row-encoding.js";
 
 /** What is found out about a store beside what is wrong with it. */
 export interface Findings {
@@ -141,10 +139,7 @@ export const createChecksumCheck = (): EntryCheck => {
 const isPacked = (database: string): boolean =>
   database.startsWith("webhooks-") || (database in databases && !holdsBytes(database as DatabaseName));
 
-const readerOf = (database: string): ((value: Buffer) => unknown) => {
-  if (hasSheets(database)) return readSheet;
-  return hasCheckedRows(database) ? decodeRow : unpackRecord;
-};
+const readerOf = (database: string): ((value: Buffer) => unknown) => (hasCheckedRows(database) ? decodeRow : unpackRecord);
 
 /** Whether each record can be read, the blocks are all there from the first to the tip, and the tip is that of the state. */
 export const createRecordCheck = (): EntryCheck => {

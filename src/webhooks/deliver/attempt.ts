@@ -1,22 +1,20 @@
 import type { Logger } from "../../../types/node-context.js";
-import type { DeliveryRow } from "../../../types/webhook-store.js";
-import { isPromised } from "../../async/maybe-promise.js";
 import { createOpenCount, type OpenCount } from "../../async/open-count.js";
 import { type FullClock, readingsOf } from "../../async/clock.js";
 import { logFailure } from "../log-failure.js";
 import type { Answer, OnOutcome, Sender } from "../send/http-sender.js";
 import type { NodeKey } from "../send/signature.js";
 import type { Timekeeper } from "../timekeeper.js";
-import { monotonic, type Placing } from "./lanes/concurrency.js";
-import { type Attempt, type Lanes, lookAgain, type UnderWay } from "./lanes/lanes.js";
+import type { Messages } from "./messages.js";
 import { attemptOf, pauseAfter } from "./outcome.js";
-import type { Payloads } from "./payloads.js";
+import { type Attempt, lookAgain, type Queues, type Target, type UnderWay } from "./queues.js";
 import type { Ended, Records } from "./records.js";
-import { type Loaded, loadEvents, requestOf } from "./request.js";
-import { givePlaceBack, slowFrom, type TargetQueue } from "./lanes/take.js";
+import { type Loaded, requestOf } from "./request.js";
+import { monotonic, type Slots } from "./slots.js";
+import { giveSlotBack, type Ready, slowFrom } from "./take.js";
 
 export interface AttemptsNeeds {
-  payloads: Payloads;
+  messages: Messages;
   sender: Sender;
   /** Is told of every attempt that has ended. */
   onOutcome?: OnOutcome | undefined;
@@ -25,13 +23,15 @@ export interface AttemptsNeeds {
   logger: Logger;
   nodeKey: NodeKey | undefined;
   records: Records;
-  lanes: Lanes;
-  placing: Placing;
-  queue: TargetQueue;
+  queues: Queues;
+  slots: Slots;
+  ready: Ready;
   underWay: UnderWay;
   /** There may be something to take: at once, or soon. */
   pump(): void;
   pumpSoon(): void;
+  /** A target has answered 2xx. */
+  answers(target: Target, isPing: boolean): void;
 }
 
 /** Milliseconds for which nothing is sent to a target after an attempt there could not be made. */
@@ -40,8 +40,16 @@ const moment = 1_000;
 /** What an answer says of its target's pause. */
 type Judged = Pick<Ended, "asked" | "pause">;
 
+/** An attempt that was answered. */
+interface Answered {
+  attempt: Attempt;
+  answer: Answer;
+  /** Milliseconds. */
+  duration: number;
+}
+
 /** Before it is recorded: how the target answers decides what it is sent next. */
-const judge = ({ clock, time }: AttemptsNeeds, { target, kind }: Attempt, answer: Answer, duration: number): Judged => {
+const judge = ({ clock, time }: AttemptsNeeds, { attempt: { target, kind }, answer, duration }: Answered): Judged => {
   if (kind === "ping") return {};
   target.wasSlow = duration > slowFrom;
   const now = time.schedule();
@@ -53,86 +61,56 @@ const judge = ({ clock, time }: AttemptsNeeds, { target, kind }: Attempt, answer
   return { asked, pause: { length, ...readingsOf(clock) } };
 };
 
-/** `isDelivered`: it is recorded, and there is nothing more to do about it. `isWhole`: all that was taken has been sent. */
-const letGo = (needs: AttemptsNeeds, attempt: Attempt, isDelivered: boolean, isWhole = true): void => {
-  const { lanes, queue, underWay, time } = needs;
-  const { lane, rows, target, kind } = attempt;
+/** `isDelivered`: it is recorded, and there is nothing more to do about it. `isSent`: what was taken has been sent. */
+const letGo = (needs: AttemptsNeeds, attempt: Attempt, isDelivered: boolean, isSent = true): void => {
+  const { queues, ready, underWay, time } = needs;
+  const { queue, rows, target, kind } = attempt;
   for (const { id } of rows) underWay.delete(id);
-  lane.open.taken -= rows.length;
+  queue.open.taken -= rows.length;
   target.underWay.delete(attempt);
-  givePlaceBack(attempt, needs);
-  const now = lanes.find(lane.webhook.id);
+  giveSlotBack(attempt, needs);
+  const now = queues.find(queue.webhook.id);
   if (now === undefined) return;
   // Of what is taken, the store is not asked when it is due.
   if (!isDelivered || now.skipped) now.nextDue = Math.min(now.nextDue, time.schedule());
-  // What was read ahead may lack what was given back.
-  if (!isWhole) lookAgain(now);
+  // What was given back comes before all that was read of the queue.
+  if (!isSent) lookAgain(now);
   // With a first attempt that was delivered, its target has been asked again when it ended: not another that the webhook has got meanwhile.
-  if (kind !== "first" || !isDelivered || now.skipped || !isWhole || now.target !== target) queue.add(now.target);
+  if (kind !== "first" || !isDelivered || now.skipped || !isSent || now.target !== target) ready.add(now.target);
 };
 
-const idOf = ({ id }: DeliveryRow): number => id;
-
-/** An attempt that was answered. */
-interface Answered {
-  attempt: Attempt;
-  sent: readonly DeliveryRow[];
-  answer: Answer;
-  /** Milliseconds. */
-  duration: number;
-}
-
-/** Records outcomes: what was not sent has none, as its block is no longer kept. */
-const createRecord = (needs: AttemptsNeeds, done: (attempt: Attempt, isDelivered: boolean, isWhole?: boolean) => void) => {
-  const { records } = needs;
-
-  const recordLost = (attempt: Attempt, sent: readonly DeliveryRow[]): void => {
-    const lost = attempt.rows.filter((row) => !sent.includes(row)).map(idOf);
-    records.addLost(attempt.lane.webhook.id, lost, () => {
-      if (sent.length === 0) done(attempt, false, false);
-    });
-  };
-
-  /**
-   * An outcome is recorded before its deliveries are let go of. What was delivered may wait for others to be recorded with it, while the next is
-   * sent: if the process is killed meanwhile, all that is not recorded is sent again, in the same order.
-   */
-  const record = ({ attempt, sent, answer, duration }: Answered, judged: Judged, areOthersSent: boolean): void => {
-    const { lane, target, kind, at, seen } = attempt;
-    const { webhook } = lane;
-    const isDelivered = answer.failure === null;
-    const isWhole = sent.length === attempt.rows.length;
-    if (!isWhole) recordLost(attempt, sent);
-    const ended: Ended = { webhookId: webhook.id, ids: sent.map(idOf), read: { rows: sent, seen }, target: target.url, origin: target.origin.name, attempt: attemptOf(at, duration, answer), isBatch: sent.length > 1 || webhook.batch !== null, isPing: kind === "ping", ...judged };
-    records.add(ended, isDelivered && kind !== "ping" && areOthersSent, () => done(attempt, isDelivered, isWhole));
-  };
-
-  return { record, recordLost };
-};
-
-/** Gives the place of what was delivered to what comes next. A failure may disable the webhook: nothing more is sent there before that is known. */
-const makePlace = (needs: AttemptsNeeds, { attempt, answer, duration }: Answered): Judged => {
+/** Gives the slot of what was delivered to what comes next. A failure may disable the webhook: nothing more is sent there before that is known. */
+const makeRoom = (needs: AttemptsNeeds, one: Answered): Judged => {
+  const { attempt, answer } = one;
   attempt.state = "recording";
-  const judged = judge(needs, attempt, answer, duration);
+  const judged = judge(needs, one);
   if (answer.failure === null) {
-    attempt.hasArrived = true;
+    for (const { id, attemptCount } of attempt.rows) needs.underWay.set(id, { attemptCount, hasArrived: true });
     attempt.target.underWay.delete(attempt);
-    givePlaceBack(attempt, needs);
-  }
+    giveSlotBack(attempt, needs);
+    needs.answers(attempt.target, attempt.kind === "ping");
+  } else if (attempt.kind !== "ping") attempt.target.mayBeDown = true;
   return judged;
 };
-
-interface EndNeeds {
-  record(one: Answered, judged: Judged, areOthersSent: boolean): void;
-  givenBack(attempt: Attempt, error: unknown): void;
-}
 
 /**
  * Ends attempts that were answered: those of one turn of the event loop together. What comes next is taken and sent for all of them, then their outcomes are
  * recorded; one by one, 32 targets take a sixth longer (test/bench/README.md).
  */
-const createEnd = (needs: AttemptsNeeds, requests: OpenCount, { record, givenBack }: EndNeeds) => {
+const createEnd = (needs: AttemptsNeeds, requests: OpenCount, { done, givenBack }: { done(attempt: Attempt, isDelivered: boolean): void; givenBack(attempt: Attempt, error: unknown): void }) => {
   let answered: Answered[] = [];
+
+  /**
+   * An outcome is recorded before its deliveries are let go of. What was delivered may wait for others to be recorded with it, while the next is
+   * sent: if the process is killed meanwhile, all that is not recorded is sent again, in the same order.
+   */
+  const record = ({ attempt, answer, duration }: Answered, judged: Judged, areOthersSent: boolean): void => {
+    const { queue, rows, target, kind, at } = attempt;
+    const isDelivered = answer.failure === null;
+    const [isPing, isBatch] = [kind === "ping", rows.length > 1 || queue.webhook.batch !== null];
+    const ended: Ended = { webhookId: queue.webhook.id, ids: rows.map(({ id }) => id), target: target.url, origin: target.origin.name, attempt: attemptOf(at, duration, answer), isBatch, isPing, ...judged };
+    needs.records.add(ended, isDelivered && !isPing && areOthersSent, () => done(attempt, isDelivered));
+  };
 
   const safely = (one: Answered, work: (one: Answered) => void): void => {
     try {
@@ -145,14 +123,14 @@ const createEnd = (needs: AttemptsNeeds, requests: OpenCount, { record, givenBac
   const endAll = (): void => {
     const all = answered;
     answered = [];
-    const placed: { one: Answered; judged: Judged }[] = [];
+    const judgedAll: { one: Answered; judged: Judged }[] = [];
     for (const one of all) {
       requests.leave();
-      safely(one, () => placed.push({ one, judged: makePlace(needs, one) }));
+      safely(one, () => judgedAll.push({ one, judged: makeRoom(needs, one) }));
     }
     needs.pump();
     const areOthersSent = requests.count > 0;
-    for (const { one, judged } of placed) safely(one, () => record(one, judged, areOthersSent));
+    for (const { one, judged } of judgedAll) safely(one, () => record(one, judged, areOthersSent));
   };
 
   return (one: Answered): void => {
@@ -163,52 +141,34 @@ const createEnd = (needs: AttemptsNeeds, requests: OpenCount, { record, givenBac
   };
 };
 
-interface Sent {
-  answered(one: Answered): void;
-  failed(attempt: Attempt, error: unknown): void;
-}
-
-const send = ({ sender, time, nodeKey }: AttemptsNeeds, attempt: Attempt, events: readonly Loaded[], { answered, failed }: Sent): void => {
-  const { lane, rows, kind, at } = attempt;
-  attempt.state = "sending";
-  const sent = events.length === rows.length ? rows : events.map(({ row }) => row);
-  const isBatch = lane.webhook.batch !== null && kind !== "ping" && (kind === "first" || sent[0]?.batch !== undefined);
-  const begun = monotonic();
-  sender.send(requestOf(lane.webhook, events, isBatch, { wall: at, passed: time.passed() }, nodeKey)).then(
-    (answer) => answered({ attempt, sent, answer, duration: monotonic() - begun }),
-    (error: unknown) => failed(attempt, error),
-  );
-};
-
 /** The other steps: sends what was taken, records the outcome, and lets go of it. */
 export const createAttempts = (needs: AttemptsNeeds) => {
-  const { payloads, onOutcome, time, logger, pumpSoon } = needs;
+  const { messages, sender, onOutcome, time, nodeKey, logger, pumpSoon } = needs;
   /** Requests that are under way. */
   const requests = createOpenCount();
   let abandoned = false;
 
-  const done = (attempt: Attempt, isDelivered: boolean, isWhole?: boolean): void => {
-    letGo(needs, attempt, isDelivered, isWhole);
+  const done = (attempt: Attempt, isDelivered: boolean, isSent?: boolean): void => {
+    letGo(needs, attempt, isDelivered, isSent);
     pumpSoon();
   };
 
   /** Whatever fails, what was taken is given back, to be taken again after a moment: before all that comes after it. */
   const givenBack = (attempt: Attempt, error: unknown): void => {
-    const { lane, target } = attempt;
-    logFailure(logger, `a delivery of webhook ${lane.webhook.id} could not be sent`, error);
+    const { queue, target } = attempt;
+    logFailure(logger, `a delivery of webhook ${queue.webhook.id} could not be sent`, error);
     target.pausedUntil = Math.max(target.pausedUntil, time.schedule() + moment);
     done(attempt, false, false);
   };
 
-  const { record, recordLost } = createRecord(needs, done);
-  const end = createEnd(needs, requests, { record, givenBack });
+  const end = createEnd(needs, requests, { done, givenBack });
 
-  const failed: Sent["failed"] = (attempt, error) => {
+  const failed = (attempt: Attempt, error: unknown): void => {
     requests.leave();
     givenBack(attempt, error);
   };
 
-  const answered: Sent["answered"] = (one) => {
+  const answered = (one: Answered): void => {
     const { answer, duration } = one;
     try {
       onOutcome?.(answer.failure === null ? "delivered" : "failed", duration);
@@ -219,26 +179,31 @@ export const createAttempts = (needs: AttemptsNeeds) => {
     else end(one);
   };
 
-  const sendLoaded = (attempt: Attempt, events: readonly Loaded[]): void => {
-    if (events.length > 0) return send(needs, attempt, events, { answered, failed });
-    requests.leave();
-    if (!abandoned) recordLost(attempt, []);
-  };
-
   /** No promise but the request's own: thousands of attempts are made in a second. */
-  const run = (attempt: Attempt): void => {
-    requests.enter();
-    try {
-      const loaded = loadEvents(payloads, attempt.rows);
-      if (isPromised(loaded)) loaded.then((events) => sendLoaded(attempt, events)).catch((error: unknown) => failed(attempt, error));
-      else sendLoaded(attempt, loaded);
-    } catch (error) {
-      failed(attempt, error);
-    }
+  const send = (attempt: Attempt): void => {
+    const { queue, rows, kind, at } = attempt;
+    const events = rows.flatMap((row): Loaded[] => {
+      const event = messages.load(row.messageId);
+      return event === undefined ? [] : [{ row, event }];
+    });
+    const isBatch = queue.webhook.batch !== null && kind !== "ping" && (kind === "first" || rows[0]?.batch !== undefined);
+    attempt.state = "sending";
+    const begun = monotonic();
+    sender.send(requestOf(queue.webhook, events, isBatch, { wall: at, passed: time.passed() }, nodeKey)).then(
+      (answer) => answered({ attempt, answer, duration: monotonic() - begun }),
+      (error: unknown) => failed(attempt, error),
+    );
   };
 
   return {
-    run,
+    run: (attempt: Attempt): void => {
+      requests.enter();
+      try {
+        send(attempt);
+      } catch (error) {
+        failed(attempt, error);
+      }
+    },
     /** What is under way is given up, and its outcome not recorded. */
     abandon: (): void => {
       abandoned = true;

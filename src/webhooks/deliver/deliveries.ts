@@ -1,15 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { DeliveryRow, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
 import type { Delivery, Webhooks } from "../../../types/webhooks.js";
-import { andThen } from "../../async/maybe-promise.js";
 import { type FullClock, readingsOf } from "../../async/clock.js";
 import { PorticoError } from "../../errors.js";
-import { webhookRow } from "../registry/webhook-service.js";
+import { webhookRow } from "../register/service.js";
+import { type DeliveryRow, pingEvent, type WebhookRow } from "../rows/rows.js";
+import type { WebhookStore } from "../rows/store.js";
 import { endOf } from "./outcome.js";
 import { isReversal } from "../../follow/event-names.js";
 import { keyOf } from "./request.js";
-import type { Payloads } from "./payloads.js";
 import type { Timekeeper } from "../timekeeper.js";
 import { payloadJson } from "../../follow/payload.js";
 
@@ -17,7 +16,6 @@ export interface DeliveriesNeeds {
   store: WebhookStore;
   clock: FullClock;
   time: Timekeeper;
-  payloads: Pick<Payloads, "of">;
   /** Told of webhooks that got something to deliver. */
   onWork(webhookIds: Iterable<number>): void;
 }
@@ -27,12 +25,9 @@ type Deliveries = Pick<Webhooks, "ping" | "recover" | "deliveries" | "delivery" 
 /** Deliveries that are looked at in one transaction. */
 const batchSize = 500;
 
-/** The event of a ping. No webhook listens to it. */
-const pingEvent = "ping";
-
 /** The delivery as one that is due now, whether or not it was ever attempted: it waits for nothing but its turn. */
-const dueNow = ({ stepSince: _, ...row }: DeliveryRow, now: number): DeliveryRow => {
-  const due: DeliveryRow = { ...row, state: "retrying", dueAt: now, finishedAt: null, hold: null, failures: 0 };
+const dueNow = ({ stepSince: _, scheduledAt: __, ...row }: DeliveryRow, now: number): DeliveryRow => {
+  const due: DeliveryRow = { ...row, state: "retrying", dueAt: now, finishedAt: null, failures: 0 };
   if (row.finishedAt !== null && !isReversal(row.event)) due.onRequest = true;
   return due;
 };
@@ -80,14 +75,14 @@ const recoverBatch = ({ store, time }: DeliveriesNeeds, webhookId: number, state
   const ids = store.deliveryIds(webhookId, state, after, batchSize);
   const rows = ids.map((id) => store.delivery(webhookId, id)).filter((row) => row !== undefined);
   // A ping counts for nothing: it is one attempt, and its outcome is what was asked for.
-  const chosen = rows.filter(({ at, event, messageId }) => event !== pingEvent && at >= window.since && at <= window.until && !store.isSuperseded(messageId, webhookId));
+  const chosen = rows.filter(({ at, event, isTakenBack }) => event !== pingEvent && at >= window.since && at <= window.until && isTakenBack !== true);
   for (const row of chosen) store.changeDelivery(row, dueNow(row, time.schedule()));
   return { last: ids.at(-1), count: chosen.length };
 };
 
 /** What clients can do with deliveries. */
 export const createDeliveries = (needs: DeliveriesNeeds): Deliveries => {
-  const { store, clock, time, payloads, onWork } = needs;
+  const { store, clock, time, onWork } = needs;
   const show = ({ webhook, row }: ReturnType<typeof find>): Delivery => showing(needs, webhook)(row);
 
   /** Writes a change that makes deliveries due, and notifies the workers that send them, in this process and others. */
@@ -107,7 +102,7 @@ export const createDeliveries = (needs: DeliveriesNeeds): Deliveries => {
       const at = clock.now();
       const message = { at, json: payloadJson({ webhook: webhookId }) };
       const key = keyOf(webhook, `${store.instance}.${pingEvent}.${randomUUID()}`);
-      const [row] = work(webhookId, () => store.append(message, [{ webhookId, event: pingEvent, key, begin: { state: "ping" } }]));
+      const [row] = work(webhookId, () => store.append(message, [{ webhookId, event: pingEvent, key, isPing: true }]));
       return show(find(store, webhookId, row?.id ?? 0));
     },
     recover: async (webhookId, window) => {
@@ -132,8 +127,7 @@ export const createDeliveries = (needs: DeliveriesNeeds): Deliveries => {
     },
     delivery: (webhookId, id) => {
       const found = find(store, webhookId, id);
-      const message = store.message(found.row.messageId);
-      const payload = andThen(message && payloads.of(message), (json = "null"): unknown => JSON.parse(json));
+      const payload: unknown = JSON.parse(store.message(found.row.messageId)?.json ?? "null");
       return { ...show(found), payload };
     },
     redeliver: (webhookId, id) => {
@@ -143,7 +137,7 @@ export const createDeliveries = (needs: DeliveriesNeeds): Deliveries => {
         // Read within the transaction: the outcome of an attempt may have been committed a moment before it.
         const { webhook, row } = find(store, webhookId, id);
         if (row.event === pingEvent) checkPings(webhook);
-        if (store.isSuperseded(row.messageId, webhookId)) throw takenBack();
+        if (row.isTakenBack === true) throw takenBack();
         const due = dueAgain(row, time.schedule());
         store.changeDelivery(row, due);
         return show({ webhook, row: due });

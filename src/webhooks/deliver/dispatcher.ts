@@ -1,32 +1,49 @@
 import type { Logger } from "../../../types/node-context.js";
-import type { DeliveryRow } from "../../../types/webhook-store.js";
 import { type FullClock, readingsOf } from "../../async/clock.js";
 import { logFailure } from "../log-failure.js";
-import type { Sender } from "../send/http-sender.js";
+import type { Attempts } from "../read/ledger.js";
+import type { Register } from "../register/register.js";
+import type { DeliveryRow } from "../rows/rows.js";
+import type { WebhookStore } from "../rows/store.js";
+import type { OnOutcome, Sender } from "../send/http-sender.js";
 import type { NodeKey } from "../send/signature.js";
-import type { After } from "../timekeeper.js";
+import type { After, Timekeeper } from "../timekeeper.js";
 import { createAttempts } from "./attempt.js";
-import { createLimit, createPlacing, monotonic } from "./lanes/concurrency.js";
-import { createLanes, type Lane, type LaneRules, type Target, type Times, type UnderWay } from "./lanes/lanes.js";
-import { createNotices, type NoticesNeeds } from "./lanes/notices.js";
-import type { Payloads } from "./payloads.js";
-import type { RecordNeeds, RecordRules } from "./health.js";
+import type { Recorded, RecordRules } from "./health.js";
+import type { Messages } from "./messages.js";
+import { createNext, type Times } from "./next.js";
+import { createHasten, createNotices } from "./notices.js";
 import { restOf } from "./outcome.js";
+import { createQueues, type Queues, type Target, type UnderWay } from "./queues.js";
 import { createRecords, type Records } from "./records.js";
-import { createTake, createTargetQueue, slowShare } from "./lanes/take.js";
+import { createLimit, createSlots, monotonic } from "./slots.js";
+import { createReady, createTake, slowShare } from "./take.js";
 
-export interface DispatcherRules extends LaneRules, RecordRules {
-  concurrency: number;
+export interface DispatcherRules extends RecordRules {
+  concurrencyPerTarget: number;
+  window: number;
 }
 
-export interface DispatcherNeeds extends Pick<Lane, "isWithdrawn">, Pick<RecordNeeds, "onOutcome">, Pick<NoticesNeeds, "store" | "register" | "time" | "onSettled"> {
-  payloads: Payloads;
+export interface DispatcherNeeds {
+  store: WebhookStore;
+  register: Register;
+  messages: Messages;
   sender: Sender;
   clock: FullClock;
+  time: Timekeeper;
   after: After;
   random: () => number;
+  /** Most attempts under way in all, of those that have not taken long. */
+  concurrency: number;
   logger: Logger;
   nodeKey: NodeKey | undefined;
+  onOutcome?: OnOutcome | undefined;
+  /** Whether a delivery is being taken back, although the store still shows it as it was. */
+  isWithdrawn(id: number): boolean;
+  /** Whether an attempt of a row may have been made by a process that was killed. */
+  isLeftBehind(row: DeliveryRow): boolean;
+  /** Called when deliveries of these webhooks are settled, or the webhooks themselves have changed. */
+  onSettled(webhookIds: ReadonlySet<number>, changed: ReadonlySet<number>): void;
 }
 
 /**
@@ -34,20 +51,14 @@ export interface DispatcherNeeds extends Pick<Lane, "isWithdrawn">, Pick<RecordN
  *
  *   take → send → record → next
  */
-export interface Dispatcher {
+export interface Dispatcher extends Attempts {
   start(): void;
   /** Webhooks got something to deliver, or deliveries that they had were changed. */
   wake(webhookIds: Iterable<number>): void;
-  /** Takes deliveries that have just been written, so that they need not be read. Their ids ascend, and are above all that were handed over before. */
-  handOver(rows: readonly DeliveryRow[]): void;
+  /** Takes deliveries that have just been written. Their ids ascend, and are above all that were added before. */
+  add(rows: readonly DeliveryRow[]): void;
   /** The register changed. */
   refresh(): void;
-  /** Whether an attempt of a delivery is under way whose outcome the row does not have yet. */
-  isUnderWay(row: Pick<DeliveryRow, "id" | "attemptCount">): boolean;
-  /** Whether the target has taken a delivery that is under way; its outcome may wait to be recorded. */
-  hasArrived(row: Pick<DeliveryRow, "id">): boolean;
-  /** Marks the attempt that is under way of a delivery: the chain has taken back what it tells. */
-  overtake(row: Pick<DeliveryRow, "id">): void;
   /** Sends nothing more. */
   rest(): void;
   /** After `rest`: gives what is under way `grace` milliseconds, then ends it: it is sent again at the next start. */
@@ -117,30 +128,31 @@ const createLoop = ({ time, after, logger }: DispatcherNeeds, { pump, look, next
   };
 };
 
-/** A target's pause outlives its lanes and the process. */
+type Loop = ReturnType<typeof createLoop>;
+
+/** A target's pause outlives its queues and the process. */
 const pauseBefore = ({ store, clock, time }: DispatcherNeeds, url: string): Pick<Target, "pausedUntil" | "lastPause"> => {
   const pause = store.pause(url);
   if (pause === undefined) return { pausedUntil: 0, lastPause: 0 };
   return { pausedUntil: time.schedule() + restOf(pause, readingsOf(clock)), lastPause: pause.length };
 };
 
-const whatIsUnderWay = (underWay: UnderWay): Pick<Dispatcher, "isUnderWay" | "hasArrived" | "overtake"> => ({
-  isUnderWay: ({ id, attemptCount }) => underWay.get(id)?.rows.some((row) => row.id === id && row.attemptCount === attemptCount) === true,
-  hasArrived: ({ id }) => underWay.get(id)?.hasArrived === true,
-  overtake: ({ id }) => {
-    const attempt = underWay.get(id);
-    if (attempt !== undefined) attempt.isOvertaken = true;
-  },
-});
-
-interface Running {
-  attempts: ReturnType<typeof createAttempts>;
-  records: Records;
-  loop: ReturnType<typeof createLoop>;
-}
+const attemptsOf = (queues: Pick<Queues, "find">, underWay: UnderWay, isLeftBehind: DispatcherNeeds["isLeftBehind"]): Attempts => {
+  const own = ({ id, attemptCount }: DeliveryRow) => {
+    const found = underWay.get(id);
+    return found?.attemptCount === attemptCount ? found : undefined;
+  };
+  return {
+    isUnderWay: (row) => own(row) !== undefined || isLeftBehind(row),
+    hasArrived: (row) => own(row)?.hasArrived === true,
+    overtake: ({ id, webhookId }) => {
+      for (const attempt of queues.find(webhookId)?.target.underWay ?? []) if (attempt.rows.some((row) => row.id === id)) attempt.isOvertaken = true;
+    },
+  };
+};
 
 /** Gives what is under way `grace` milliseconds, then ends it. */
-const stopAll = async (grace: number, { sender, after }: DispatcherNeeds, { attempts, records, loop }: Running): Promise<void> => {
+const stopAll = async (grace: number, { sender, after }: DispatcherNeeds, { attempts, records, loop }: { attempts: ReturnType<typeof createAttempts>; records: Records; loop: Loop }): Promise<void> => {
   const abandon = (): void => {
     attempts.abandon();
     void sender.close();
@@ -155,17 +167,17 @@ const stopAll = async (grace: number, { sender, after }: DispatcherNeeds, { atte
 };
 
 export const createDispatcher = (rules: DispatcherRules, needs: DispatcherNeeds): Dispatcher => {
-  const { time, isWithdrawn, onSettled } = needs;
-  const [limit, placing] = [createLimit(rules.concurrency, slowShare * rules.concurrency), createPlacing()];
+  const { store, time, concurrency, isWithdrawn, isLeftBehind, onSettled } = needs;
+  const [limit, slots, ready] = [createLimit(concurrency, slowShare * concurrency), createSlots(), createReady()];
   const underWay: UnderWay = new Map();
-  const lanes = createLanes({ ...rules, limit, underWay, isWithdrawn, pauseOf: (url) => pauseBefore(needs, url) });
-  const underWayOf = whatIsUnderWay(underWay);
-  const queue = createTargetQueue();
+  const settle = (row: DeliveryRow): void => records.settle(row);
+  const queues = createQueues({ store, concurrencyPerTarget: rules.concurrencyPerTarget, limit, underWay, isWithdrawn, settle, pauseOf: (url) => pauseBefore(needs, url) });
+  const own = attemptsOf(queues, underWay, isLeftBehind);
   const times = (): Times => ({ schedule: time.schedule(), monotonic: monotonic() });
 
   const pump = (): void => {
     const begun = monotonic();
-    if (loop.isRunning()) noticeOthers(begun);
+    if (loop.isRunning()) notices.noticeOthers(begun);
     while (loop.isRunning() && records.count() < mostUnrecorded) {
       if (monotonic() - begun > turn) return loop.pumpSoon();
       const attempt = take();
@@ -174,42 +186,42 @@ export const createDispatcher = (rules: DispatcherRules, needs: DispatcherNeeds)
     }
   };
 
-  const look = (): void => {
-    records.tryAgain();
-    noticeAll();
-    pump();
-  };
-
-  const loop = createLoop(needs, { pump, look, nextDue: lanes.nextDue });
-  const { bringWork, expectRetry, handOver, noticeAll, noticeOthers, noticeWebhooks, seen } = createNotices({ ...needs, lanes, queue, times, lookAt: loop.lookAt });
-  const { take, stop: stopTaking } = createTake({ ...needs, rules, limit, placing, queue, underWay, times, seen, lookAt: loop.lookAt, freed: loop.pump });
-
-  const records = createRecords(rules, { ...needs, ...underWayOf }, (recorded) => {
-    for (const { row } of recorded.rows) if (row.dueAt !== null) expectRetry(row.webhookId, row.dueAt);
-    loop.safely(noticeWebhooks);
-    onSettled(recorded.webhookIds, recorded.changed);
-    if (recorded.announced.size > 0) wake(recorded.announced);
-    loop.pumpSoon();
-  });
-  const attempts = createAttempts({ ...needs, records, lanes, placing, queue, underWay, pump: loop.pump, pumpSoon: loop.pumpSoon });
+  const loop: Loop = createLoop(needs, { pump, look: () => [records.tryAgain, notices.noticeAll, pump].forEach((work) => work()), nextDue: queues.nextDue });
+  const notices = createNotices(needs, { queues, ready, times, lookAt: loop.lookAt });
+  const next = createNext({ store, queues, underWay, isWithdrawn, settle, window: rules.window });
+  const { take, stop: stopTaking } = createTake({ ...needs, next, limit, slots, ready, underWay, times, lookAt: loop.lookAt, freed: loop.pump });
 
   const wake = (webhookIds: Iterable<number>): void => {
     if (!loop.isRunning()) return;
-    bringWork(webhookIds);
+    loop.safely(() => notices.bringWork(webhookIds));
     loop.pumpSoon();
   };
 
+  const onRecorded = ({ rows, webhookIds, changed, announced }: Recorded): void => {
+    for (const { row } of rows) if (row.dueAt !== null) notices.expectRetry(row.webhookId, row.dueAt);
+    loop.safely(notices.noticeWebhooks);
+    onSettled(webhookIds, changed);
+    if (announced.size > 0) wake(announced);
+    loop.pumpSoon();
+  };
+  const records = createRecords(rules, { ...needs, attempts: own }, onRecorded);
+  const attempts = createAttempts({ ...needs, records, queues, slots, ready, underWay, pump: loop.pump, pumpSoon: loop.pumpSoon, answers: createHasten(needs, wake) });
+
   return {
+    ...own,
     start: loop.start,
     rest: loop.stop,
     wake,
-    handOver: (rows) => {
+    add: (rows) => {
       if (!loop.isRunning()) return;
-      loop.safely(() => handOver(rows));
+      queues.add(rows);
+      for (const { webhookId } of rows) {
+        const queue = queues.find(webhookId);
+        if (queue !== undefined) ready.add(queue.target);
+      }
       loop.pumpSoon();
     },
     refresh: loop.look,
-    ...underWayOf,
     stop: (grace) => {
       stopTaking();
       return stopAll(grace, needs, { attempts, records, loop });

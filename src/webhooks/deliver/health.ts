@@ -1,13 +1,14 @@
 import type { Clock, Logger } from "../../../types/node-context.js";
-import type { DeliveryRow, WebhookRow, WebhookStore } from "../../../types/webhook-store.js";
 import type { Attempt } from "../../../types/webhooks.js";
 import { createMatcher, type Matcher } from "../conditions/matcher.js";
-import { asMatched, type Register } from "../registry/register.js";
+import { type Attempts, letGo } from "../read/ledger.js";
+import { asMatched, type Register } from "../register/register.js";
+import type { DeliveryRow, WebhookRow } from "../rows/rows.js";
+import type { WebhookStore } from "../rows/store.js";
 import type { OnOutcome } from "../send/http-sender.js";
 import type { Timekeeper } from "../timekeeper.js";
 import { nextHealth, type Now, type RetryRules } from "./outcome.js";
 import { keyOf } from "./request.js";
-import { rewind } from "../scan/places/rewind.js";
 
 /** An event about webhooks themselves. */
 export interface OwnEvent {
@@ -35,10 +36,11 @@ export const announce = (store: WebhookStore, register: Register, at: number, ow
   const ids = all.filter((id) => id !== data.webhook || event === "webhook.enabled" || event === "delivery.dead");
   if (ids.length === 0) return [];
   const eventId = `${store.instance}.${event}.${data.webhook}.${data.delivery ?? 0}.${at.toString(36)}`;
-  store.append(
-    { at, eventId, event, json: JSON.stringify(data) },
-    ids.map((webhookId) => ({ webhookId, event, key: keyOf((webhookId === changed?.id ? changed : register.find(webhookId)) ?? { id: webhookId }, eventId), begin: { state: "pending" } })),
-  );
+  const recipients = ids.flatMap((webhookId) => {
+    const webhook = webhookId === changed?.id ? changed : register.find(webhookId);
+    return webhook === undefined ? [] : [{ webhookId, event, key: keyOf(webhook, eventId) }];
+  });
+  store.append({ at, eventId, event, json: JSON.stringify(data) }, recipients);
   return ids;
 };
 
@@ -53,8 +55,7 @@ export interface RecordNeeds {
   time: Timekeeper;
   random: () => number;
   logger: Logger;
-  /** Whether an attempt of a delivery is under way whose outcome the row does not have yet. */
-  isUnderWay(row: DeliveryRow): boolean;
+  attempts: Attempts;
   /** Is told of deliveries that are given up. */
   onOutcome?: OnOutcome | undefined;
 }
@@ -103,7 +104,7 @@ export const createHealth = (rules: RecordRules, needs: RecordNeeds) => {
 
   const disable = (recorded: Recorded, webhook: WebhookRow, because: "gone" | "failing", failingSince: number | null): void => {
     const disabled = { ...webhook, enabled: false, disabledBecause: because };
-    rewind(needs, webhook);
+    letGo(needs, webhook.id);
     store.putWebhook(disabled);
     recorded.changed.add(webhook.id);
     recorded.warnings.push(sentenceOf(disabled, whyDisabled(disabled, failingSince)));

@@ -1,5 +1,5 @@
-import type { DeliveryRow, Pause, Progress, WebhookRow } from "../../../types/webhook-store.js";
 import type { Attempt } from "../../../types/webhooks.js";
+import type { DeliveryRow, Pause, Progress, WebhookRow } from "../rows/rows.js";
 import type { Answer } from "../send/http-sender.js";
 import { tolerance } from "../timekeeper.js";
 
@@ -185,7 +185,7 @@ export const afterAttempt = (row: DeliveryRow, attempt: Attempt, result: Result,
   const [dueAt, finishedAt] = next.state === "retrying" ? [next.dueAt, null] : [null, now.passed];
   const attempts = row.attempts.length === 0 ? [attempt] : [...row.attempts.map((earlier) => ({ ...earlier, body: "" })), attempt].slice(-keptAttempts);
   // Member by member: to objects into which others were spread first, V8 adds members slowly.
-  const after: DeliveryRow = { id, webhookId, messageId, key, event, at, state: next.state, dueAt, finishedAt, hold: null, failures, attemptCount: row.attemptCount + 1, attempts };
+  const after: DeliveryRow = { id, webhookId, messageId, key, event, at, state: next.state, dueAt, finishedAt, failures, attemptCount: row.attemptCount + 1, attempts };
   if (last !== undefined) after.last = last;
   if (reverts !== undefined) after.reverts = reverts;
   if (next.state === "retrying" && onRequest !== undefined) after.onRequest = onRequest;

@@ -1,10 +1,9 @@
 import { performance } from "node:perf_hooks";
 import type { Logger } from "../../../types/node-context.js";
-import type { DeliveryRow, Pause, WebhookRow } from "../../../types/webhook-store.js";
 import type { Attempt } from "../../../types/webhooks.js";
 import { logFailure } from "../log-failure.js";
+import { type DeliveryRow, isOpen, type Pause, type WebhookRow } from "../rows/rows.js";
 import { createHealth, isOwnEvent, type Recorded, type RecordNeeds, type RecordRules, resultOf } from "./health.js";
-import type { Revisions } from "./lanes/lanes.js";
 import { afterAttempt, gone, type Now, type Result } from "./outcome.js";
 import { batchKeyOf } from "./request.js";
 
@@ -12,8 +11,6 @@ import { batchKeyOf } from "./request.js";
 export interface Ended {
   webhookId: number;
   ids: readonly number[];
-  /** Its deliveries as they were when it was taken, and the revisions of the store at that time or before. */
-  read?: { rows: readonly DeliveryRow[]; seen: Revisions };
   /** Where it went: the webhook may have another target by now. */
   target: string;
   origin: string;
@@ -30,8 +27,8 @@ export interface Ended {
 export interface Records {
   /** `done` is called when the outcome is written: at once or, where it may wait for others, some milliseconds later. */
   add(ended: Ended, mayWait: boolean, done: () => void): void;
-  /** Deliveries of blocks that are no longer kept. */
-  addLost(webhookId: number, ids: readonly number[], done: () => void): void;
+  /** A delivery that the chain has taken back while an attempt was under way of which nothing is known. */
+  settle(row: DeliveryRow): void;
   /** How many are not written yet. */
   count(): number;
   /** Writes what could not be written before. */
@@ -103,12 +100,11 @@ const createGathering = <Entry>(write: (entries: readonly Entry[]) => Promise<nu
   };
 };
 
-type Entry = { done(): void } & ({ ended: Ended } | { ended?: undefined; webhookId: number; lost: readonly number[] });
+type Entry = { done(): void } & ({ ended: Ended } | { ended?: undefined; row: DeliveryRow });
 
 /** What one transaction goes by. */
-interface Known {
+interface Present {
   webhooks: ReadonlyMap<number, WebhookRow>;
-  revisions: Revisions;
   now: Now;
 }
 
@@ -127,13 +123,16 @@ const createRecording = (rules: RecordRules, needs: RecordNeeds) => {
   const { store, register, clock, time, random } = needs;
   const { tell, recordHealth, written } = createHealth(rules, needs);
 
-  /** Whoever changes a delivery that is under way tells by a revision, or has disabled its webhook in this transaction. */
-  const rowsOf = ({ webhookId, ids, read }: Ended, recorded: Recorded, { register, work }: Revisions): readonly DeliveryRow[] =>
-    read?.seen.register === register && read.seen.work === work && !recorded.changed.has(webhookId)
-      ? read.rows
-      : ids.map((id) => store.delivery(webhookId, id)).filter((row) => row !== undefined);
+  /** A delivery after an attempt. One that was made before its time, as the target answers again, takes nothing from its schedule if it fails. */
+  const next = (row: DeliveryRow, { attempt }: Ended, result: Result, chance: Parameters<typeof afterAttempt>[3]): DeliveryRow => {
+    const after = afterAttempt(row, attempt, result, chance, rules);
+    const { scheduledAt } = row;
+    const isEarly = !result.ok && !chance.isLast && result.status !== gone && scheduledAt !== undefined && chance.now.schedule < scheduledAt;
+    const kept: DeliveryRow = isEarly ? { ...after, state: "retrying", failures: row.failures, stepSince: row.stepSince, dueAt: scheduledAt, scheduledAt, finishedAt: null } : after;
+    return row.isTakenBack === true ? { ...kept, isTakenBack: true } : kept;
+  };
 
-  const recordEnd = (recorded: Recorded, ended: Ended, { webhooks, revisions, now }: Known): void => {
+  const recordEnd = (recorded: Recorded, ended: Ended, { webhooks, now }: Present): void => {
     const { webhookId, target, origin, attempt, isBatch, isPing, asked, pause } = ended;
     if (pause !== undefined) store.putPause(target, pause);
     // As it is in memory: its row may hold a long list. What decides is read anew.
@@ -141,17 +140,17 @@ const createRecording = (rules: RecordRules, needs: RecordNeeds) => {
     const ok = attempt.stage === null;
     // What a target says that the webhook no longer has does not count.
     const result: Result = webhook?.target === target ? { ok, status: attempt.status, asked } : { ok, status: null };
-    const rows = rowsOf(ended, recorded, revisions);
+    const rows = ended.ids.map((id) => store.delivery(webhookId, id)).filter((row) => row !== undefined);
     const batch = isBatch && !isPing ? batchKeyOf(webhookId, rows) : undefined;
     const chance = random();
     for (const row of rows) {
       // The webhook, which this disables, finds it again once it is enabled.
       if (result.status === gone && row.onRequest !== true && !isPing && !isOwnEvent(row.event)) continue;
       // Its webhook was disabled meanwhile: it has ended.
-      if (row.state === "dead" && !ok) continue;
+      if (!isOpen(row) && !ok) continue;
       // Its block may have been reverted while the attempt was under way.
-      const isLast = !ok && store.isSuperseded(row.messageId, webhookId);
-      const after = afterAttempt(row, attempt, result, { now, random: chance, isLast, batch }, rules);
+      const isLast = !ok && row.isTakenBack === true;
+      const after = next(row, ended, result, { now, random: chance, isLast, batch });
       store.changeDelivery(row, after);
       recorded.rows.push({ row: after, origin });
       if (after.state === "dead" || after.state === "superseded") recorded.givenUp.push(after.state);
@@ -163,29 +162,25 @@ const createRecording = (rules: RecordRules, needs: RecordNeeds) => {
     if (!isPing && webhook !== undefined && webhook.target === target && !recorded.changed.has(webhookId)) recordHealth(recorded, webhook, { attempt, result }, now);
   };
 
-  const recordLost = (recorded: Recorded, webhookId: number, ids: readonly number[]): void => {
-    for (const id of ids) {
-      const row = store.delivery(webhookId, id);
-      if (row === undefined || (row.state !== "pending" && row.state !== "retrying")) continue;
-      store.changeDelivery(row, { ...row, state: "superseded", dueAt: null, hold: null, finishedAt: time.passed() });
-      recorded.givenUp.push("superseded");
-      recorded.warnings.push(`webhook ${webhookId} delivery ${id} (${row.event}) is not sent: its block is no longer kept`);
-    }
+  const settle = (recorded: Recorded, { webhookId, id }: DeliveryRow): void => {
+    const row = store.delivery(webhookId, id);
     recorded.webhookIds.add(webhookId);
+    if (row === undefined || !isOpen(row)) return;
+    store.changeDelivery(row, { ...row, state: "superseded", maybeSent: true, dueAt: null, finishedAt: time.passed() });
+    recorded.givenUp.push("superseded");
   };
 
   const write = (recorded: Recorded, entries: readonly Entry[]): number => {
     const begun = performance.now();
-    const known: Known = {
+    const present: Present = {
       webhooks: register.rows(),
-      revisions: { register: store.registerRevision(), work: store.workRevision() },
       now: { passed: time.passed(), schedule: time.schedule(), wall: clock.now() },
     };
     let count = 0;
     for (const entry of entries) {
       if (count > 0 && performance.now() - begun >= turn) break;
-      if (entry.ended !== undefined) recordEnd(recorded, entry.ended, known);
-      else recordLost(recorded, entry.webhookId, entry.lost);
+      if (entry.ended !== undefined) recordEnd(recorded, entry.ended, present);
+      else settle(recorded, entry.row);
       count++;
     }
     return count;
@@ -228,7 +223,7 @@ export const createRecords = (rules: RecordRules, needs: RecordNeeds, onRecorded
 
   return {
     add: (ended, mayWait, done) => gathering.add({ ended, done }, mayWait),
-    addLost: (webhookId, lost, done) => gathering.add({ webhookId, lost, done }, false),
+    settle: (row) => gathering.add({ row, done: () => undefined }, false),
     count: gathering.count,
     tryAgain: gathering.begin,
     end: gathering.end,

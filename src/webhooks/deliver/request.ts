@@ -1,19 +1,17 @@
 import { hash } from "node:crypto";
-import type { MaybePromise } from "../../../types/chain-adapter.js";
-import type { DeliveryRow, WebhookRow } from "../../../types/webhook-store.js";
-import { andThen } from "../../async/maybe-promise.js";
+import type { DeliveryRow, WebhookRow } from "../rows/rows.js";
 import type { Outgoing } from "../send/http-sender.js";
-import type { LoadedEvent, Payloads } from "./payloads.js";
 import { deliveryHeaders, type NodeKey } from "../send/signature.js";
+import type { LoadedEvent } from "./messages.js";
 
 /**
  * The value of `webhook-id`: made from the webhook and the event, and nothing else, so that a replay or a restored node sends the same. No
  * dots: what is signed has them between its parts.
  */
-export const keyOf = ({ id, uid = String(id) }: Pick<WebhookRow, "id" | "uid">, eventId: string): string => `msg_${id}_${hash("sha256", `${uid} ${eventId}`, "hex").slice(0, 32)}`;
+export const keyOf = ({ id, uid }: Pick<WebhookRow, "id" | "uid">, eventId: string): string => `msg_${id}_${hash("sha256", `${uid} ${eventId}`, "hex").slice(0, 32)}`;
 
 /** A batch is named by what is in it: without one of its events it is another. */
-export const batchKeyOf = (webhookId: number, rows: readonly DeliveryRow[]): string => keyOf({ id: webhookId }, rows.map(({ key }) => key).join(" "));
+export const batchKeyOf = (webhookId: number, rows: readonly DeliveryRow[]): string => keyOf({ id: webhookId, uid: String(webhookId) }, rows.map(({ key }) => key).join(" "));
 
 /** A delivery with its event. */
 export interface Loaded {
@@ -21,26 +19,10 @@ export interface Loaded {
   event: LoadedEvent;
 }
 
-const loadAll = async (payloads: Payloads, rows: readonly DeliveryRow[]): Promise<Loaded[]> => {
-  const loaded: Loaded[] = [];
-  for (const row of rows) {
-    const event = await payloads.load(row.messageId);
-    if (event !== undefined) loaded.push({ row, event });
-  }
-  return loaded;
-};
-
-/** The events of deliveries, but for those whose block is no longer kept. At once where the only one is at hand. */
-export const loadEvents = (payloads: Payloads, rows: readonly DeliveryRow[]): MaybePromise<Loaded[]> => {
-  const [row] = rows;
-  if (row === undefined || rows.length > 1) return loadAll(payloads, rows);
-  return andThen(payloads.load(row.messageId), (event) => (event === undefined ? [] : [{ row, event }]));
-};
-
 const member = (name: string, json: string | undefined): string => (json === undefined ? "" : `,"${name}":${json}`);
 
 /** Members in the order in which they have always been, then the newer ones: the same bytes on every attempt. */
-const makeJson = ({ message, json }: LoadedEvent, event: string, isLast: boolean, reverts: string | undefined): string => {
+const makeJson = ({ message }: LoadedEvent, event: string, isLast: boolean, reverts: string | undefined): string => {
   const cursor = isLast || message.block === undefined ? message.after : message.before;
   const rest = [
     member("event", JSON.stringify(event)),
@@ -49,7 +31,7 @@ const makeJson = ({ message, json }: LoadedEvent, event: string, isLast: boolean
     member("cursor", cursor && JSON.stringify(cursor)),
     message.eventId === undefined ? "" : member("block", JSON.stringify(message.block ?? null)),
   ];
-  return `"timestamp":${message.at},"data":${json}${rest.join("")}`;
+  return `"timestamp":${message.at},"data":${message.json}${rest.join("")}`;
 };
 
 /** Most webhooks are sent an event in the same words: what was made for one of them is kept for the next. */

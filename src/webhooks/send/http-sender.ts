@@ -2,8 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { isIPv6, type LookupFunction } from "node:net";
 import { LRUCache } from "lru-cache";
 import { Agent, buildConnector, type Dispatcher } from "undici";
-import type { AttemptStage, DeliveryAnswer, DeliveryDispatch, OutgoingDelivery } from "../../../types/webhooks.js";
-import { createSharedAbort } from "../../async/shared-abort.js";
+import type { AttemptStage, DeliveryAnswer, OutgoingDelivery } from "../../../types/webhooks.js";
 import { messageOf } from "../../errors.js";
 import { literalAddresses, type Resolve, type TargetGuard } from "./target-guard.js";
 
@@ -232,33 +231,3 @@ export const createHttpSender = (options: SenderOptions, { guard, resolve }: { g
  * after its last attempt, `superseded` where the chain has left its block.
  */
 export type OnOutcome = (outcome: "delivered" | "failed" | "dead" | "superseded", milliseconds?: number) => void;
-
-/** A sender whose requests are sent by other processes where there are any, and by itself where not. */
-export const dispatchedSender = (here: Sender, dispatch: DeliveryDispatch | undefined): Sender => {
-  if (dispatch === undefined) return here;
-  const ending = createSharedAbort();
-  /** Of requests that are under way: a dispatch of the host's own may take no notice of the signal. */
-  const giveUps = new Set<() => void>();
-  return {
-    send: (outgoing) =>
-      new Promise((resolve, reject) => {
-        const giveUp = (): void => resolve(failed("response", "The node has stopped."));
-        // What it is made from may have come late.
-        if (ending.signal.aborted) return giveUp();
-        const ended = (settle: () => void): void => {
-          giveUps.delete(giveUp);
-          settle();
-        };
-        dispatch.send(outgoing, () => here.send(outgoing), ending.signal).then(
-          (answer) => ended(() => resolve(answer)),
-          (error: unknown) => ended(() => reject(error instanceof Error ? error : new Error(String(error)))),
-        );
-        giveUps.add(giveUp);
-      }),
-    close: () => {
-      ending.abort();
-      giveUps.forEach((giveUp) => giveUp());
-      return here.close();
-    },
-  };
-};

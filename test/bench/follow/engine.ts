@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../../../src/async/clock.js";
 import { createFollow } from "../../../src/follow/create-follow.js";
-import { openWebhookStore } from "../../../src/store/webhooks/webhook-store.js";
+import { openWebhookStore } from "../../../src/webhooks/rows/store.js";
 import { createProblems } from "../../../src/operate/problems.js";
 import { createWebhookEngine, type WebhookEngine } from "../../../src/webhooks/engine.js";
 import type { After } from "../../../src/webhooks/timekeeper.js";

@@ -18,7 +18,7 @@ const group = "following";
 export const measureRecording = async (): Promise<Row> => {
   const sink = await openSink();
   const chain = createEndlessChain(150);
-  const { engine, close } = openChainEngine(chain.changes, { concurrency: 16 });
+  const { engine, close } = openChainEngine(chain.changes);
   for (let index = 0; index < 1_000; index++) engine.create({ event: "transaction.applied", target: `http://127.0.0.1:${sink.port}/${index}` });
   await engine.settled();
   // Twice: V8 compiles code again once it has seen what it is given.

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Agent } from "undici";
-import { openWebhookStore } from "../../../src/store/webhooks/webhook-store.js";
+import { openWebhookStore } from "../../../src/webhooks/rows/store.js";
 import { createToken, deliveryHeaders } from "../../../src/webhooks/send/signature.js";
-import type { WebhookStore } from "../../../types/webhook-store.js";
+import type { WebhookStore } from "../../../src/webhooks/rows/store.js";
 import { median } from "../load/statistics.js";
 import type { Row } from "../table/row.js";
 import { openSink } from "../webhooks/sink.js";
@@ -27,12 +27,12 @@ const timeOf = async (work: () => unknown): Promise<number> => {
 const idOf = (round: number, index: number): string => `${round}-${index}-${"a".repeat(50)}`;
 
 const append = async (store: WebhookStore, round: number): Promise<void> => {
-  const recipients = Array.from({ length: webhooks }, (_, index) => ({ webhookId: index + 1, event: "transaction.applied", key: `msg_${index}_${"b".repeat(32)}`, begin: { state: "pending" } as const }));
+  const recipients = Array.from({ length: webhooks }, (_, index) => ({ webhookId: index + 1, event: "transaction.applied", key: `msg_${index}_${"b".repeat(32)}` }));
   for (let index = 0; index < messages; ) {
     await store.transactionSoon(() => {
       for (const last = Math.min(messages, index + appendedTogether); index < last; index++) {
         const id = idOf(round, index);
-        store.append({ at: 1_700_000_000_000, eventId: id, event: "transaction.applied", block: { height: round, id }, before: `1-${id}`, after: `2-${id}`, about: { event: "transaction.applied", id } }, recipients);
+        store.append({ at: 1_700_000_000_000, eventId: id, event: "transaction.applied", block: { height: round, id }, before: `1-${id}`, after: `2-${id}`, json: body, subject: `transaction ${id}` }, recipients);
       }
     });
   }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { EventEmitter } from "eventemitter3";
 import type { WebhookOptions } from "../../../types/webhook-options.js";
 import { systemClock } from "../../../src/async/clock.js";
-import { openWebhookStore } from "../../../src/store/webhooks/webhook-store.js";
+import { openWebhookStore } from "../../../src/webhooks/rows/store.js";
 import { benchNetwork } from "../chain/chain.js";
 import { sizes } from "../chain/sizes.js";
 import { followHostEvents } from "../../webhooks/host-follow.js";

@@ -1,8 +1,9 @@
 import { accessSync, constants, existsSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { messageOf } from "../../../errors.js";
 import { type DatabasesVisitor, walkDatabases, walkFreePages, newestMeta, openPageFile, type PageFile } from "./page-file.js";
 import { type Meta, metaOffsets, wholeLength } from "./meta-pages.js";
 
-const remedy = "restore it from a backup, or move it away and start anew: a chain is then reindexed from its blocks, and webhooks must be created again";
+const remedy = "restore it from a backup, or move it away and start anew: a chain is then reindexed from its blocks, and webhooks of `webhooks.mdb` must be created again";
 
 /** Bytes, as a message names them. */
 const shown = (bytes: number): string => `${bytes.toLocaleString("en")} byte${bytes === 1 ? "" : "s"}`;
@@ -101,7 +102,7 @@ const creationFault = (path: string, lock: string): string | undefined => {
     const code = codeOf(error);
     if (["ENOSPC", "EDQUOT", "EFBIG"].includes(code)) return "there is no space left on its disk";
     // Without a folder, LMDB itself reports that.
-    return ["ENOENT", "ENOTDIR"].includes(code) ? undefined : `its lock file ${lock} cannot be created`;
+    return ["ENOENT", "ENOTDIR"].includes(code) ? undefined : `its lock file ${lock} cannot be created: ${code}: ${messageOf(error)}`;
   } finally {
     rmSync(probe, { force: true });
   }

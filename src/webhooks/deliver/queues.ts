@@ -1,0 +1,253 @@
+import type { DeliveryRow, WebhookRow } from "../rows/rows.js";
+import type { WebhookStore } from "../rows/store.js";
+import { createLimit, type Limit, type Slot } from "./slots.js";
+
+/**
+ * What attempts are made from. Deliveries wait in the store; kept here is only the next one of each webhook.
+ *
+ * - queue   the deliveries of one webhook
+ * - target  one URL with the queues that lead to it: their first attempts go out in the order of their events
+ * - origin  one scheme, host and port, whose connections are limited
+ */
+export interface Queue {
+  readonly webhook: WebhookRow;
+  readonly target: Target;
+  /** Attempts under way, or failed and not yet recorded as such; and deliveries that are taken. */
+  readonly open: { count: number; taken: number };
+  /** The next first attempt, where it is known. */
+  head: DeliveryRow | undefined;
+  /** First attempts up to this id are taken or settled. */
+  after: number;
+  /** Up to this id, and whether beyond `head`, deliveries may wait that are to be looked for in the store. */
+  readUpTo: number;
+  hasMore: boolean;
+  /** No retry is due before this time; the store is asked when it comes. */
+  nextDue: number;
+  /** Whether a retry was due that was taken when the store was asked. */
+  skipped: boolean;
+  /** When the next delivery may be sent, by its rate: milliseconds of the monotonic clock. */
+  mayAt: number;
+  /** Since when an incomplete batch waits. */
+  batchSince: number | undefined;
+}
+
+export interface Target {
+  readonly url: string;
+  readonly origin: Origin;
+  readonly queues: Map<number, Queue>;
+  /** Its own, and those that it shares with others. */
+  readonly limit: Limit;
+  readonly limits: readonly Limit[];
+  /** In the order in which they began. */
+  readonly underWay: Set<Attempt>;
+  /** First attempts under way that others wait for. */
+  firsts: number;
+  /** Which kind was sent last: firsts and retries take turns. */
+  last: "first" | "retry";
+  /** Until when nothing is sent, as it asked; a time of the schedule. */
+  pausedUntil: number;
+  /** For how long it was paused the last time; 0 once it has answered otherwise. */
+  lastPause: number;
+  /** Whether its last attempt was slow. Unknown is not slow. */
+  wasSlow: boolean;
+  /** Whether retries may wait there for longer than it takes to answer again. */
+  mayBeDown: boolean;
+}
+
+export interface Origin {
+  readonly name: string;
+  readonly limit: Limit;
+  /** Number of its targets. */
+  targets: number;
+}
+
+/** What is to be sent in one request. */
+export interface Next {
+  readonly queue: Queue;
+  readonly rows: readonly DeliveryRow[];
+  readonly kind: "first" | "retry" | "ping";
+}
+
+/** One request, from when it is taken until its outcome is recorded. */
+export interface Attempt extends Next {
+  readonly target: Target;
+  state: "taken" | "sending" | "recording";
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly slot: Slot;
+  /** Whether other first attempts wait for it. */
+  readonly isAwaited: boolean;
+  /** Whether the chain has taken back what it tells, since it was taken: nothing new is sent to its target until it has ended. */
+  isOvertaken: boolean;
+}
+
+/**
+ * Deliveries that are taken, by id: how many attempts of each were recorded then, and whether the present one was answered 2xx. Its row has one more
+ * before it is let go of: between the two, it may be taken back.
+ */
+export type UnderWay = Map<number, { attemptCount: number; hasArrived: boolean }>;
+
+/** How many times as many attempts may be under way at an origin as are quick. */
+export const slotsPerQuick = 16;
+
+export interface QueuesNeeds {
+  store: WebhookStore;
+  concurrencyPerTarget: number;
+  /** Of all attempts. */
+  limit: Limit;
+  underWay: UnderWay;
+  /** Whether a delivery is being taken back, although the store still shows it as it was. */
+  isWithdrawn(id: number): boolean;
+  /** Told of a delivery that was taken back, and is still open. */
+  settle(row: DeliveryRow): void;
+  /** What is left of a target's pause, from before it had a queue. */
+  pauseOf(url: string): Pick<Target, "pausedUntil" | "lastPause">;
+}
+
+/** For when a queue may have changed: what was read of it may be gone, or there may be something before it. */
+export const lookAgain = (queue: Queue): void => void Object.assign(queue, { head: undefined, after: 0, readUpTo: 0, hasMore: true });
+
+/** First attempts that are looked at together. */
+const pageSize = 16;
+
+/** Targets and origins, as long as queues lead there. */
+const createTargets = ({ limit: ofAll, concurrencyPerTarget, pauseOf }: QueuesNeeds) => {
+  const targets = new Map<string, Target>();
+  const origins = new Map<string, Origin>();
+
+  const originOf = (url: string): Origin => {
+    const name = new URL(url).origin;
+    const origin = origins.get(name) ?? { name, limit: createLimit(concurrencyPerTarget, slotsPerQuick * concurrencyPerTarget), targets: 0 };
+    origins.set(name, origin);
+    origin.targets++;
+    return origin;
+  };
+
+  const targetOf = (url: string): Target => {
+    const there = targets.get(url);
+    if (there !== undefined) return there;
+    const limit = createLimit(concurrencyPerTarget, concurrencyPerTarget);
+    const origin = originOf(url);
+    const made: Target = { url, origin, queues: new Map(), limit, limits: [limit, origin.limit, ofAll], underWay: new Set(), firsts: 0, last: "retry", ...pauseOf(url), wasSlow: false, mayBeDown: true };
+    targets.set(url, made);
+    return made;
+  };
+
+  const takeOff = ({ webhook, target }: Queue): void => {
+    target.queues.delete(webhook.id);
+    if (target.queues.size > 0) return;
+    targets.delete(target.url);
+    if (--target.origin.targets === 0) origins.delete(target.origin.name);
+  };
+
+  return { targets, targetOf, takeOff };
+};
+
+/** Deliveries up to `upTo` may be sent; those above `whole` were all added to their queues. */
+interface WrittenUpTo {
+  whole: number;
+  upTo: number;
+}
+
+/** Looks for the next first attempts in the store. */
+const createHeads = ({ store, underWay, isWithdrawn, settle }: QueuesNeeds, written: WrittenUpTo) => {
+  /** The first attempts of a webhook above an id, as the store has them. */
+  const waiting = function* (webhookId: number, after: number): Generator<DeliveryRow> {
+    for (let last = after; ; ) {
+      const ids = store.deliveryIds(webhookId, "pending", last, pageSize);
+      for (const id of ids) {
+        if (id > written.upTo) return;
+        if (underWay.has(id) || isWithdrawn(id)) continue;
+        const row = store.delivery(webhookId, id);
+        if (row === undefined || row.state !== "pending" || row.dueAt !== null) continue;
+        if (row.isTakenBack === true) settle(row);
+        else yield row;
+      }
+      if (ids.length < pageSize) return;
+      last = ids.at(-1) ?? last;
+    }
+  };
+
+  const isGood = ({ id }: DeliveryRow): boolean => !underWay.has(id) && !isWithdrawn(id);
+
+  const headOf = (queue: Queue): DeliveryRow | undefined => {
+    if (queue.head !== undefined && isGood(queue.head)) return queue.head;
+    if (queue.head === undefined && queue.readUpTo >= written.whole && !queue.hasMore) return undefined;
+    const found = waiting(queue.webhook.id, queue.after).next();
+    queue.head = found.done === true ? undefined : found.value;
+    queue.readUpTo = written.upTo;
+    queue.hasMore = queue.head !== undefined;
+    return queue.head;
+  };
+
+  /** The next first attempts, at most `count`. */
+  return (queue: Queue, count: number): DeliveryRow[] => {
+    const head = headOf(queue);
+    const rows = head === undefined ? [] : [head];
+    if (head === undefined || count === 1) return rows;
+    for (const row of waiting(queue.webhook.id, head.id)) {
+      if (rows.push(row) >= count) break;
+    }
+    return rows;
+  };
+};
+
+/** The queues of all enabled webhooks, by webhook. */
+export const createQueues = (needs: QueuesNeeds) => {
+  const queues = new Map<number, Queue>();
+  /** By webhook. Outlives the queue of one that is disabled while deliveries of it are under way. */
+  const openOf = new Map<number, Queue["open"]>();
+  const written: WrittenUpTo = { whole: 0, upTo: 0 };
+  const { targets, targetOf, takeOff } = createTargets(needs);
+
+  return {
+    find: (webhookId: number): Queue | undefined => queues.get(webhookId),
+    targets: (): Iterable<Target> => targets.values(),
+    all: (): Iterable<Queue> => queues.values(),
+    first: createHeads(needs, written),
+    /** Deliveries up to this id have been written by others: they are looked for in the store. */
+    expect: (upTo: number): void => {
+      written.whole = written.upTo = Math.max(written.upTo, upTo);
+    },
+    /** Adds deliveries that have just been written. `others`: told of what has come in between. */
+    add: (rows: readonly DeliveryRow[]): void => {
+      const [first, last] = [rows[0]?.id ?? 0, rows.at(-1)?.id ?? 0];
+      if (first !== written.upTo + 1 || last - first !== rows.length - 1) written.whole = Math.max(written.whole, last);
+      for (const row of rows) {
+        const queue = queues.get(row.webhookId);
+        // One that was looked for in the store meanwhile may have been changed since.
+        if (queue === undefined || row.id <= queue.readUpTo) continue;
+        if (queue.head === undefined && !queue.hasMore && queue.readUpTo >= written.whole) queue.head = row;
+        else queue.hasMore = true;
+      }
+      written.upTo = Math.max(written.upTo, last);
+    },
+    /** The earliest time after `now` at which a retry may be due. */
+    nextDue: (now: number): number => {
+      let next = Infinity;
+      for (const { nextDue } of queues.values()) if (nextDue > now && nextDue < next) next = nextDue;
+      return next;
+    },
+    /** Brings a webhook's queue into line with its row; what is under way stays under way. Returns the target of a new queue. */
+    align: (webhookId: number, row: WebhookRow | undefined): Target | undefined => {
+      if (row === undefined) openOf.delete(webhookId);
+      const old = queues.get(webhookId);
+      const url = row?.enabled === true ? row.target : undefined;
+      // The new one first: the target it shares with the old keeps its slots.
+      const target = url === undefined ? undefined : targetOf(url);
+      if (old !== undefined && old.target !== target) takeOff(old);
+      if (row === undefined || target === undefined) {
+        queues.delete(webhookId);
+        return undefined;
+      }
+      const open = openOf.get(webhookId) ?? { count: 0, taken: 0 };
+      openOf.set(webhookId, open);
+      const queue: Queue = { webhook: row, target, open, head: undefined, after: 0, readUpTo: 0, hasMore: true, skipped: false, nextDue: 0, mayAt: old?.mayAt ?? 0, batchSince: undefined };
+      target.queues.set(webhookId, queue);
+      queues.set(webhookId, queue);
+      return target;
+    },
+  };
+};
+
+export type Queues = ReturnType<typeof createQueues>;

@@ -1,0 +1,200 @@
+import { isReversal } from "../../follow/event-names.js";
+import type { Group } from "../../follow/index.js";
+import { type DeliveryRow, isOpen, type LedgerEntry, type Message, openStates, type Position, type Progress } from "../rows/rows.js";
+import type { WebhookStore } from "../rows/store.js";
+import type { Timekeeper } from "../timekeeper.js";
+import { type Knowledge, knowledgeAfter, nothingKnown, type Sent } from "./decide.js";
+import { hasLog, heightOf, withLogOf } from "./position.js";
+
+/**
+ * The ledger of a webhook: the blocks that it was sent events of and that are not final. A fork, and a cursor that goes back as a client moves it or its
+ * webhook is disabled, are one walk: from the top of the ledger down to the chain, block by block. All of it within a transaction.
+ */
+
+/** What is known of attempts besides what rows have. */
+export interface Attempts {
+  /** Whether one is under way, or has failed, whose outcome the row does not have yet. */
+  isUnderWay(row: DeliveryRow): boolean;
+  /** Whether one was answered 2xx, and the row does not have that yet. */
+  hasArrived(row: DeliveryRow): boolean;
+  /** Told of a delivery under way that the chain takes back: it ends as what it then is. */
+  overtake(row: DeliveryRow): void;
+}
+
+export interface LedgerNeeds {
+  store: WebhookStore;
+  time: Pick<Timekeeper, "passed">;
+  attempts: Attempts;
+}
+
+/** A delivery of the ledger. */
+interface Entered {
+  row: DeliveryRow;
+  message: Message;
+  entry: LedgerEntry;
+}
+
+const attemptOf = (row: DeliveryRow, { isUnderWay, hasArrived }: Attempts): Sent["attempt"] => {
+  if (row.state === "delivered" || row.attempts.some(({ stage }) => stage === null) || hasArrived(row)) return "arrived";
+  return row.attemptCount > 0 || row.maybeSent === true || isUnderWay(row) ? "failed" : "none";
+};
+
+const isReversalOf = ({ event = "" }: Message): boolean => isReversal(event);
+
+/** The deliveries of some blocks, in the order in which they were written. */
+const enteredIn = (store: WebhookStore, webhookId: number, entries: readonly LedgerEntry[]): Entered[] => {
+  const found: Entered[] = [];
+  for (const entry of entries) {
+    for (const id of entry.deliveries) {
+      const row = store.delivery(webhookId, id);
+      const message = row && store.message(row.messageId);
+      if (row !== undefined && message !== undefined) found.push({ row, message, entry });
+    }
+  }
+  return found.sort((one, other) => one.row.id - other.row.id);
+};
+
+/** What a receiver knows of each subject, and the block of which it was sent that last. */
+const knowledgeOf = (entries: readonly LedgerEntry[], entered: readonly Entered[], attempts: Attempts): Map<string, Knowledge & { entry?: LedgerEntry }> => {
+  const known = new Map<string, Knowledge & { entry?: LedgerEntry }>();
+  for (const entry of entries) for (const [subject, key] of entry.sent) known.set(subject, { known: "maybe", key, entry });
+  for (const { row, message, entry } of entered) {
+    const { subject } = message;
+    if (subject === undefined) continue;
+    const before = known.get(subject) ?? nothingKnown;
+    const after = knowledgeAfter(before, { isReversal: isReversalOf(message), key: row.key, attempt: attemptOf(row, attempts) });
+    known.set(subject, after === before || isReversalOf(message) ? { ...before, ...after, key: after.key } : { ...after, entry });
+  }
+  return known;
+};
+
+/** What became of deliveries that were taken back. */
+export interface TakenBack {
+  /** Must not be sent from now on, though others still read them as they were until this is committed. */
+  ids: number[];
+  superseded: number;
+}
+
+export const createLedger = ({ store, time, attempts }: LedgerNeeds) => {
+  /** Deliveries are attempted no more: what was never attempted is dropped. */
+  const takeBack = (entered: readonly Entered[], known: ReadonlyMap<string, Knowledge>, taken: TakenBack): void => {
+    for (const { row, message } of entered) {
+      if (row.isTakenBack === true) continue;
+      const back: DeliveryRow = { ...row, isTakenBack: true };
+      if (!isOpen(row)) store.changeDelivery(row, back);
+      else if (attempts.isUnderWay(row) || attempts.hasArrived(row)) {
+        attempts.overtake(row);
+        store.changeDelivery(row, back);
+      } else {
+        const isUnheard = attemptOf(row, attempts) === "none" && (message.subject === undefined || (known.get(message.subject) ?? nothingKnown).known === "no");
+        const state = isUnheard && !isReversalOf(message) ? "dropped" : "superseded";
+        store.changeDelivery(row, { ...back, state, dueAt: null, finishedAt: time.passed() });
+        taken.ids.push(row.id);
+        if (state === "superseded") taken.superseded++;
+      }
+    }
+  };
+
+  const move = (webhookId: number, entry: LedgerEntry, isReverted: boolean): LedgerEntry => {
+    const moved = { ...entry, isReverted };
+    store.removeLedgerEntry(webhookId, entry);
+    store.putLedgerEntry(webhookId, moved);
+    return moved;
+  };
+
+  return {
+    /** A block was reverted. Returns what its receiver knows, and the block in the ledger; undefined where it is not there. */
+    revert: (webhookId: number, block: { height: number; id: string }, taken: TakenBack) => {
+      const entry = store.ledgerEntry(webhookId, { ...block, isReverted: false });
+      const before = store.ledger(webhookId, true);
+      if (entry === undefined) {
+        // Its reversal was begun before.
+        const begun = before.find(({ id, height }) => id === block.id && height === block.height);
+        return begun && { entry: begun, known: knowledgeOf(before, enteredIn(store, webhookId, before), attempts) };
+      }
+      const [own, others] = [enteredIn(store, webhookId, [entry]), enteredIn(store, webhookId, before)];
+      const known = knowledgeOf([...before, entry], [...others, ...own].sort((one, other) => one.row.id - other.row.id), attempts);
+      takeBack(own.filter(({ message }) => !isReversalOf(message)), known, taken);
+      return { entry: move(webhookId, entry, true), known };
+    },
+    /** A block was applied: open reversals of it, and of its transactions, are superseded. Returns what its receiver knows of it in this block. */
+    apply: (webhookId: number, block: { height: number; id: string }, subjects: ReadonlySet<string>, hasReverted: boolean, taken: TakenBack) => {
+      const reverted = hasReverted ? store.ledger(webhookId, true) : [];
+      const back = reverted.find(({ id, height }) => id === block.id && height === block.height);
+      if (reverted.length > 0) {
+        const open = enteredIn(store, webhookId, reverted).filter(({ message, entry }) => isReversalOf(message) && (entry === back || (message.subject !== undefined && subjects.has(message.subject))));
+        takeBack(open, new Map(), taken);
+      }
+      const entry = back === undefined ? store.ledgerEntry(webhookId, { ...block, isReverted: false }) : move(webhookId, back, false);
+      return entry && { entry, known: knowledgeOf([entry], enteredIn(store, webhookId, [entry]), attempts) };
+    },
+    /** The blocks of which it counts some as applied, the highest first. */
+    standing: (webhookId: number): LedgerEntry[] => store.ledger(webhookId, false),
+  };
+};
+
+export type Ledger = ReturnType<typeof createLedger>;
+
+/** A delivery that a client asked for once more, as what it had been: it can be asked for again. */
+const asItWas = ({ onRequest: _, batch: __, stepSince: ___, scheduledAt: ____, ...row }: DeliveryRow, finishedAt: number): DeliveryRow => {
+  const hasArrived = row.attempts.some(({ stage }) => stage === null);
+  return { ...row, state: hasArrived ? "delivered" : "dead", dueAt: null, finishedAt };
+};
+
+/** The place of an event in its group, which its id ends in but for how often the block was applied before. */
+const placeInGroup = ({ eventId }: Message): number => Number(eventId?.split(".")[2]) || 0;
+
+/** Before the first of what is open: on the chain the lowest block of it, and in the host's log the first event. */
+const positionBefore = (open: readonly Message[], live: Position): Position => {
+  const beforeOf = ({ before = live.cursor }: Message): string => before;
+  const [first] = open;
+  if (first === undefined) return { cursor: live.cursor, part: live.part?.isReversal === true ? undefined : live.part };
+  const lowest = open.reduce((low, one) => (heightOf(beforeOf(one)) < heightOf(beforeOf(low)) ? one : low), first);
+  const before = beforeOf(lowest);
+  const hostEvent = open.find(({ block }) => block === undefined);
+  // What a replay sends has no place in the log.
+  const log = hostEvent === undefined ? (hasLog(before) ? before : live.cursor) : beforeOf(hostEvent);
+  const cursor = withLogOf(before, log);
+  const taken = placeInGroup(lowest);
+  if (lowest.block === undefined || taken === 0 || cursor !== before) return { cursor };
+  return { cursor, part: { block: `${lowest.block.height}-${lowest.block.id}`, isReversal: false, taken } };
+};
+
+/** What is left of a webhook's ledger without its deliveries, and where it goes on to find again what is open. Writes nothing. */
+export const foldLedger = ({ store, attempts }: Pick<LedgerNeeds, "store" | "attempts">, webhookId: number) => {
+  const entries = [...store.ledger(webhookId, true), ...store.ledger(webhookId, false)];
+  const known = knowledgeOf(entries, enteredIn(store, webhookId, entries), attempts);
+  const sent = new Map<LedgerEntry, LedgerEntry["sent"]>(entries.map((entry) => [entry, []]));
+  for (const [subject, { known: is, key, entry }] of known) if (is !== "no" && key !== undefined && entry !== undefined) sent.get(entry)?.push([subject, key]);
+  const folded = entries.flatMap((entry): LedgerEntry[] => {
+    const own = sent.get(entry) ?? [];
+    return own.length === 0 ? [] : [{ ...entry, isReverted: false, deliveries: [], sent: own }];
+  });
+  const ids = openStates.flatMap((state) => store.deliveryIds(webhookId, state, 0, Number.MAX_SAFE_INTEGER)).sort((a, b) => a - b);
+  const open = ids.map((id) => store.delivery(webhookId, id)).filter((row) => row !== undefined);
+  const messages = open.filter(({ onRequest }) => onRequest !== true).map(({ messageId }) => store.message(messageId));
+  const first = messages.filter((message): message is Message => message?.before !== undefined && !(message.block !== undefined && isReversalOf(message)));
+  const { cursor, part } = store.progress(webhookId);
+  return { entries, folded, open, position: cursor === undefined ? {} : positionBefore(first, { cursor, part }) };
+};
+
+/** Forgets what is open of a webhook, which is found again from before the first of it; what its receiver may know stays in the ledger. */
+export const letGo = (needs: LedgerNeeds, webhookId: number): void => {
+  const { store, time } = needs;
+  const { entries, folded, open, position } = foldLedger(needs, webhookId);
+  for (const entry of entries) store.removeLedgerEntry(webhookId, entry);
+  for (const entry of folded) store.putLedgerEntry(webhookId, entry);
+  for (const row of open) {
+    if (row.onRequest === true && row.attempts.length > 0) store.changeDelivery(row, asItWas(row, time.passed()));
+    else store.removeDelivery(row);
+  }
+  const { part: _, ...progress }: Progress = store.progress(webhookId);
+  store.putProgress(webhookId, { ...progress, ...position, isBeyond: folded.length > 0, replays: [], epoch: (progress.epoch ?? 0) + 1 });
+};
+
+/** A host's own event that is about a block or transaction, as the block of a ledger. */
+export const hostBlock = (subject: string, height: number): { height: number; id: string } => ({ height, id: subject });
+
+/** The subjects of a group. */
+export const subjectsOf = (group: Group, subjectOfEvent: (event: Group["events"][number]) => string | undefined): Set<string> =>
+  new Set(group.events.map(subjectOfEvent).filter((subject) => subject !== undefined));

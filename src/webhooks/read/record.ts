@@ -1,0 +1,347 @@
+import { performance } from "node:perf_hooks";
+import { canonicalEvent, isReversal } from "../../follow/event-names.js";
+import { cursorText, type FollowEvent } from "../../follow/index.js";
+import { memberOf } from "../../follow/payload.js";
+import { keyOf } from "../deliver/request.js";
+import type { Register } from "../register/register.js";
+import type { DeliveryRow, LedgerEntry, Message, Position, Recipient, WebhookRow } from "../rows/rows.js";
+import type { WebhookStore } from "../rows/store.js";
+import type { OnOutcome } from "../send/http-sender.js";
+import { decide, type Knowledge, nothingKnown } from "./decide.js";
+import { createLedger, hostBlock, type Ledger, type LedgerNeeds, subjectsOf, type TakenBack } from "./ledger.js";
+import type { Matched, MatchedEvent } from "./match.js";
+import { isReverted, positionWithin } from "./position.js";
+
+export interface RecorderNeeds extends LedgerNeeds {
+  register: Register;
+  /** Most deliveries of a webhook that are not settled. */
+  window: number;
+  /** Deliveries that are taken back in a transaction which is not committed yet: others still read them as they were, and must not send them. */
+  withdrawn: Set<number>;
+  /** After each commit: the messages and deliveries that it wrote, and the webhooks whose earlier deliveries it changed. After one that failed, all that were recorded for. */
+  onWritten(written: readonly Written[], changed: ReadonlySet<number>): void;
+  /** Is told of deliveries that are given up. */
+  onOutcome?: OnOutcome | undefined;
+}
+
+/** A message of an event, and deliveries of it. */
+export interface Written {
+  messageId: number;
+  message: Message;
+  rows: readonly DeliveryRow[];
+}
+
+/** Where webhooks are, within the transactions that write for them. */
+export interface Positions {
+  /** False where it was set elsewhere, or its webhook disabled, since the groups were matched: then nothing is written for it. */
+  isCurrent(webhookId: number): boolean;
+  /** Whether they are those of a replay. */
+  isOnRequest: boolean;
+  /** Height of the last block that is final: the ledger has none up to it. */
+  final: number;
+  floorOf(webhookId: number): number;
+  hasReverted(webhookId: number): boolean;
+  /** Notes that it has blocks that were reverted. */
+  noteReverted(webhookId: number): void;
+  /** Writes where a webhook is. `floor`: below which its ledger was trimmed. */
+  put(webhookId: number, position: Position | undefined, floor: number | undefined): void;
+}
+
+/** Milliseconds of writing in one transaction. */
+const turn = 2;
+/** Blocks for which the ledger of a host's own chain without changes is kept. */
+const hostDepth = 200;
+
+/** What a webhook is told by, while one group is written for it. */
+interface Page {
+  entry: LedgerEntry | undefined;
+  known: ReadonlyMap<string, Knowledge>;
+  /** Whether the ledger had the block, which it counts as applied, or reverted, from now on. */
+  isBegun: boolean;
+  isChanged: boolean;
+}
+
+/** What one transaction has written. */
+interface Outcome extends TakenBack {
+  written: Written[];
+  changed: Set<number>;
+}
+
+/** What lasts over all transactions of one recording. */
+interface Recording {
+  positions: Positions;
+  webhooks: ReadonlyMap<number, WebhookRow>;
+  /** Webhooks that have no room for the next event, and where they stopped. */
+  full: Map<number, Position>;
+  /** Numbers of messages that were written, by event. */
+  messages: Map<FollowEvent, number>;
+}
+
+/** What one transaction knows: nobody else writes meanwhile. */
+interface Transaction {
+  current: Map<number, boolean>;
+  /** Deliveries that are not settled, by webhook, as far as they were counted. */
+  open: Map<number, number>;
+  /** Where webhooks are at its end, and the pages that have changed. */
+  reached: Map<number, Position>;
+  pages: Map<Page, number>;
+  written: Outcome;
+}
+
+const positionAfter = ({ group, before, after, isApart }: Matched, taken: number, isBegun: boolean): Position => {
+  if (isApart) return before;
+  return taken === group.events.length ? after : positionWithin(group, before, taken, isBegun);
+};
+
+const spelling = (webhook: WebhookRow, event: string): string => webhook.events.find((name) => canonicalEvent(name) === event) ?? event;
+
+const messageOf = ({ group }: Matched, { event, subject }: MatchedEvent): Message => ({
+  at: event.at,
+  eventId: event.id,
+  event: event.event,
+  ...(event.block === null ? {} : { block: event.block }),
+  before: cursorText(group.before),
+  after: cursorText(group.after),
+  json: event.json,
+  ...(subject === undefined ? {} : { subject }),
+});
+
+const heightIn = (data: unknown): number | undefined => {
+  const height = memberOf(data, "blockHeight") ?? memberOf(data, "height");
+  return typeof height === "number" && Number.isSafeInteger(height) ? height : undefined;
+};
+
+/** The block that a group changes; of a host's own chain without changes, the block or transaction that the event is about. */
+const createBlockOf = () => {
+  let lastHeight = 0;
+  return ({ group: { change, events } }: Matched, subject: string | undefined): { height: number; id: string } | undefined => {
+    if (change !== undefined) return { height: change.full.block.height, id: change.full.block.id };
+    if (subject === undefined) return undefined;
+    lastHeight = heightIn(events[0]?.data) ?? lastHeight;
+    return hostBlock(subject, lastHeight);
+  };
+};
+
+/** Webhooks in the order in which they are written for: those of one target together, as it is told of events in their order, whichever webhook they are for. */
+const byTarget = (webhookIds: ReadonlySet<number>, webhooks: ReadonlyMap<number, WebhookRow>): ReadonlySet<number>[] => {
+  const shares = new Map<string, Set<number>>();
+  for (const id of webhookIds) {
+    const target = webhooks.get(id)?.target ?? "";
+    const share = shares.get(target);
+    if (share === undefined) shares.set(target, new Set([id]));
+    else share.add(id);
+  }
+  return [...shares.values()];
+};
+
+/** Which webhooks of each share an event is for: found once for all shares. */
+const idsByShare = (matched: readonly Matched[], shares: readonly ReadonlySet<number>[]): Map<MatchedEvent, number[]>[] => {
+  const shareOf = new Map<number, number>();
+  for (const [index, share] of shares.entries()) for (const id of share) shareOf.set(id, index);
+  const found = shares.map(() => new Map<MatchedEvent, number[]>());
+  for (const { events } of matched) {
+    for (const event of events) {
+      for (const id of event.ids) {
+        const ofShare = found[shareOf.get(id) ?? -1];
+        const there = ofShare?.get(event);
+        if (there === undefined) ofShare?.set(event, [id]);
+        else there.push(id);
+      }
+    }
+  }
+  return found;
+};
+
+/** Opens the page of a webhook for a group: takes back what that supersedes. */
+const createTurnPage = (ledger: Ledger, blockOf: ReturnType<typeof createBlockOf>) =>
+  (webhookId: number, matched: Matched, subject: string | undefined, positions: Positions, { written, pages, open }: Transaction): Page => {
+    const block = blockOf(matched, subject);
+    const isBack = isReverted(matched.group) || (matched.group.change === undefined && subject !== undefined && isReversal(matched.group.events[0]?.event ?? ""));
+    if (block === undefined) return { entry: undefined, known: new Map(), isBegun: false, isChanged: false };
+    const before = written.ids.length + written.superseded;
+    const subjects = isBack ? new Set<string>() : positions.hasReverted(webhookId) ? subjectsOf(matched.group, (event) => matched.events.find((one) => one.event === event)?.subject) : new Set<string>();
+    const found = isBack ? ledger.revert(webhookId, block, written) : ledger.apply(webhookId, block, subjects, positions.hasReverted(webhookId), written);
+    if (isBack && found !== undefined) positions.noteReverted(webhookId);
+    if (written.ids.length + written.superseded > before) {
+      written.changed.add(webhookId);
+      open.delete(webhookId);
+    }
+    const isKept = block.height > positions.final;
+    const entry = found?.entry ?? (isKept ? { ...block, isReverted: isBack, deliveries: [], sent: [] } : undefined);
+    const page: Page = { entry, known: found?.known ?? new Map<string, Knowledge>(), isBegun: found !== undefined, isChanged: false };
+    if (found !== undefined) pages.set(page, webhookId);
+    return page;
+  };
+
+/** What a receiver knows of what an event tells. Of a block below the floor, that it was sent. */
+const knowledgeFor = (webhook: WebhookRow, { event, subject }: MatchedEvent, { known }: Page, positions: Positions): Knowledge => {
+  const found = subject === undefined ? undefined : known.get(subject);
+  if (found !== undefined) return found;
+  const isBelow = event.block !== null && event.takesBack !== undefined && event.block.height <= positions.floorOf(webhook.id);
+  return isBelow ? { known: "maybe", key: keyOf(webhook, event.takesBack ?? "") } : nothingKnown;
+};
+
+const isCurrent = (webhookId: number, positions: Positions, { current }: Transaction): boolean => {
+  const is = current.get(webhookId) ?? positions.isCurrent(webhookId);
+  current.set(webhookId, is);
+  return is;
+};
+
+/** Whether there may be something to write. Most blocks of the past match nothing: they cost no transaction. */
+const hasWork = (all: readonly Matched[], webhookIds: ReadonlySet<number>, positions: Positions): boolean =>
+  all.some(({ group, last, events }) => last.size > 0 || isReverted(group) || events.some(({ event, subject }) => event.block === null && subject !== undefined && isReversal(event.event))) ||
+  [...webhookIds].some((id) => positions.hasReverted(id));
+
+/** Writes the ledgers, and where the webhooks are, at the end of a transaction. */
+const flush = (store: WebhookStore, positions: Positions, full: ReadonlyMap<number, Position>, { reached, pages, current }: Transaction): void => {
+  for (const [{ entry, isChanged }, webhookId] of pages) {
+    if (entry === undefined || !isChanged) continue;
+    store.putLedgerEntry(webhookId, entry);
+    if (entry.isReverted) positions.noteReverted(webhookId);
+  }
+  const heights = new Map([...pages].map(([{ entry }, webhookId]) => [webhookId, entry?.height ?? 0]));
+  for (const [webhookId, height] of heights) {
+    const until = positions.final > 0 ? positions.final : height - hostDepth;
+    const isTrimmed = until > 0 && store.trimLedger(webhookId, until);
+    positions.put(webhookId, reached.get(webhookId) ?? full.get(webhookId), isTrimmed ? until : undefined);
+  }
+  for (const [webhookId, position] of reached) if (!heights.has(webhookId) && current.get(webhookId) !== false) positions.put(webhookId, position, undefined);
+};
+
+/** Writes one event for some webhooks. */
+const createWriteEvent = ({ store, window }: RecorderNeeds) => {
+  /** The delivery of an event to a webhook; undefined where it is not sent, or there is no room. */
+  const recipientOf = (matched: Matched, planned: MatchedEvent, webhookId: number, page: Page | undefined, { positions, webhooks, full }: Recording, transaction: Transaction): Recipient | undefined => {
+    const { event, index } = planned;
+    const { open, reached } = transaction;
+    const webhook = webhooks.get(webhookId);
+    if (webhook === undefined || page === undefined || full.has(webhookId) || !isCurrent(webhookId, positions, transaction)) return undefined;
+    const { isSent, reverts } = positions.isOnRequest ? { isSent: true, reverts: undefined } : decide(event.event, webhook, knowledgeFor(webhook, planned, page, positions));
+    if (!isSent) return undefined;
+    const count = open.get(webhookId) ?? store.countOpen(webhookId);
+    open.set(webhookId, count);
+    if (count >= window && !matched.isApart) {
+      full.set(webhookId, positionAfter(matched, index, page.isBegun));
+      reached.delete(webhookId);
+      return undefined;
+    }
+    open.set(webhookId, count + 1);
+    const recipient: Recipient = { webhookId, event: spelling(webhook, event.event), key: keyOf(webhook, event.id) };
+    if (matched.last.get(webhookId) === index) recipient.last = true;
+    if (reverts !== undefined) recipient.reverts = reverts;
+    if (positions.isOnRequest && !isReversal(event.event)) recipient.onRequest = true;
+    return recipient;
+  };
+
+  /** Writes one event for some webhooks. */
+  const writeEvent = (matched: Matched, planned: MatchedEvent, ids: readonly number[], pages: ReadonlyMap<number, Page>, recording: Recording, transaction: Transaction): void => {
+    const { event, index } = planned;
+    const { reached, written } = transaction;
+    const { messages } = recording;
+    const recipients = ids.flatMap((webhookId) => recipientOf(matched, planned, webhookId, pages.get(webhookId), recording, transaction) ?? []);
+    if (recipients.length === 0) return;
+    const message = messageOf(matched, planned);
+    const rows = store.append(message, recipients, messages.get(event));
+    const messageId = rows[0]?.messageId ?? 0;
+    messages.set(event, messageId);
+    written.written.push({ messageId, message, rows });
+    const position = positionAfter(matched, index + 1, true);
+    for (const { webhookId, id } of rows) {
+      reached.set(webhookId, position);
+      const page = pages.get(webhookId);
+      if (page?.entry === undefined) continue;
+      page.entry.deliveries.push(id);
+      page.isChanged = true;
+      transaction.pages.set(page, webhookId);
+    }
+  };
+
+  return writeEvent;
+};
+
+/** All that is to be written for some groups, in steps between which a transaction may end. */
+const createSteps = (needs: RecorderNeeds, ledger: Ledger) => {
+  const turnPage = createTurnPage(ledger, createBlockOf());
+  const writeEvent = createWriteEvent(needs);
+
+  return function* writeAll(all: readonly Matched[], webhookIds: ReadonlySet<number>, recording: Recording, transaction: () => Transaction): Generator<void> {
+    const { positions, webhooks, full } = recording;
+    const shares = byTarget(webhookIds, webhooks);
+    const idsOf = idsByShare(all, shares);
+    for (const [index, share] of shares.entries()) {
+      for (const matched of all) {
+        const pages = new Map<number, Page>();
+        const subject = matched.events.find((one) => one.subject !== undefined)?.subject;
+        const open = (id: number): void => {
+          if (pages.has(id) || full.has(id) || !isCurrent(id, positions, transaction())) return;
+          const page = turnPage(id, matched, subject, positions, transaction());
+          pages.set(id, page);
+          if (page.isBegun) transaction().reached.set(id, positionAfter(matched, matched.events[0]?.index ?? 0, true));
+        };
+        const takesBack = matched.events.some(({ event }) => isReversal(event.event)) || isReverted(matched.group);
+        for (const id of share) {
+          if (!takesBack && !positions.hasReverted(id)) continue;
+          open(id);
+          if (!matched.isApart) yield;
+        }
+        for (const event of matched.events) {
+          const ids = idsOf[index]?.get(event);
+          if (ids === undefined) continue;
+          for (const id of ids) open(id);
+          writeEvent(matched, event, ids, pages, recording, transaction());
+          // What is taken back apart is so as a whole.
+          if (!matched.isApart) yield;
+        }
+        for (const id of pages.keys()) if (!full.has(id)) transaction().reached.set(id, matched.after);
+      }
+    }
+  };
+};
+
+export const createRecorder = (needs: RecorderNeeds) => {
+  const { store, register, withdrawn, onWritten, onOutcome } = needs;
+  const ledger = createLedger(needs);
+  const writeAll = createSteps(needs, ledger);
+
+  /** Writes as much as a turn allows. */
+  const writeSome = (steps: Generator<void>, recording: Recording, transaction: Transaction): boolean => {
+    const begun = performance.now();
+    let isDone: boolean | undefined = false;
+    do isDone = steps.next().done;
+    while (isDone !== true && performance.now() - begun < turn);
+    flush(store, recording.positions, recording.full, transaction);
+    for (const id of transaction.written.ids) withdrawn.add(id);
+    return isDone === true;
+  };
+
+  return {
+    standing: ledger.standing,
+    /**
+     * Writes groups for webhooks, a few milliseconds at a time: in each transaction the deliveries of some events, the ledgers, and where the webhooks are
+     * then. Resolves to the webhooks that have no room for the next event, and where they stopped.
+     */
+    record: async (all: readonly Matched[], webhookIds: ReadonlySet<number>, positions: Positions): Promise<ReadonlyMap<number, Position>> => {
+      const recording: Recording = { positions, webhooks: register.rows(), full: new Map(), messages: new Map() };
+      if (!hasWork(all, webhookIds, positions)) return recording.full;
+      let transaction: Transaction;
+      const steps = writeAll(all, webhookIds, recording, () => transaction);
+      for (let isDone = false; !isDone; ) {
+        const written: Outcome = { ids: [], superseded: 0, written: [], changed: new Set() };
+        transaction = { current: new Map(), open: new Map(), reached: new Map(), pages: new Map(), written };
+        let isWritten = false;
+        try {
+          const own = transaction;
+          isDone = await store.transactionSoon(() => writeSome(steps, recording, own), { isLong: true });
+          isWritten = true;
+          for (let count = 0; count < written.superseded; count++) onOutcome?.("superseded");
+        } finally {
+          onWritten(isWritten ? written.written : [], isWritten ? written.changed : webhookIds);
+          for (const id of written.ids) withdrawn.delete(id);
+        }
+      }
+      return recording.full;
+    },
+  };
+};
+
+export type Recorder = ReturnType<typeof createRecorder>;

@@ -1,0 +1,103 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Webhooks } from "../../../types/webhooks.js";
+import { messageOf, PorticoError } from "../../errors.js";
+import { type Attempts, foldLedger } from "../read/ledger.js";
+import type { LedgerEntry, Progress, WebhookRow } from "../rows/rows.js";
+import { openWebhookStore, type WebhookStore } from "../rows/store.js";
+import { createRegister, type Register } from "./register.js";
+
+export interface ArchiveNeeds {
+  store: WebhookStore;
+  register: Register;
+  attempts: Attempts;
+  /** Writes where a webhook is, if it has moved without a match; within a transaction. */
+  keepPosition(webhookId: number): void;
+  onChange(webhookId: number): void;
+}
+
+/** Of the archive's form. */
+const version = 1;
+
+interface ArchivedWebhook {
+  webhook: WebhookRow;
+  progress: Progress;
+  ledger: LedgerEntry[];
+}
+
+interface Archive {
+  portico: "webhooks";
+  version: number;
+  webhooks: ArchivedWebhook[];
+}
+
+/** Whole numbers beyond 2^53 have a form of their own in JSON. */
+const toJson = (_name: string, value: unknown): unknown => (typeof value === "bigint" ? { bigint: String(value) } : value);
+
+const fromJson = (_name: string, value: unknown): unknown => {
+  if (typeof value !== "object" || value === null || Object.keys(value).length !== 1) return value;
+  const { bigint } = value as { bigint?: unknown };
+  return typeof bigint === "string" && /^-?\d+$/.test(bigint) ? BigInt(bigint) : value;
+};
+
+const parse = (text: string): Archive => {
+  let archive: Partial<Archive> | null;
+  try {
+    archive = JSON.parse(text, fromJson) as Partial<Archive> | null;
+  } catch (error) {
+    throw new PorticoError("BAD_REQUEST", `The webhooks to be imported are not JSON: ${messageOf(error)}`);
+  }
+  if (archive?.portico !== "webhooks" || archive.version !== version || !Array.isArray(archive.webhooks)) {
+    throw new PorticoError("BAD_REQUEST", `This is no export of webhooks that this version reads (version ${version}).`);
+  }
+  return archive as Archive;
+};
+
+/** Carries webhooks to another machine: under their ids, with their secrets, and where they are. What is open is found again there, under the same names. */
+export const createArchive = ({ store, register, attempts, keepPosition, onChange }: ArchiveNeeds): Pick<Webhooks, "export" | "import"> => {
+  const archived = (webhook: WebhookRow): ArchivedWebhook => {
+    const { folded, position } = foldLedger({ store, attempts }, webhook.id);
+    const { from, floor } = store.progress(webhook.id);
+    return { webhook, progress: { from, floor, ...position, isBeyond: folded.length > 0, failingSince: null }, ledger: folded };
+  };
+
+  return {
+    export: () => {
+      const webhooks = store.transaction(() => {
+        for (const id of register.ids()) keepPosition(id);
+        return [...store.webhooks()].map(archived);
+      });
+      return JSON.stringify({ portico: "webhooks", version, webhooks } satisfies Archive, toJson);
+    },
+    import: (text) => {
+      const { webhooks } = parse(text);
+      const taken = webhooks.map(({ webhook }) => webhook.id).filter((id) => store.webhook(id) !== undefined);
+      if (taken.length > 0) throw new PorticoError("BAD_REQUEST", `Webhooks cannot be imported under numbers that are in use: ${taken.join(", ")}.`);
+      store.transaction(() => {
+        for (const { webhook, progress, ledger } of webhooks) {
+          store.importWebhook(webhook);
+          store.putProgress(webhook.id, progress);
+          for (const entry of ledger) store.putLedgerEntry(webhook.id, entry);
+        }
+      });
+      for (const { webhook } of webhooks) onChange(webhook.id);
+      return webhooks.length;
+    },
+  };
+};
+
+/**
+ * All webhooks of a data folder as JSON text, with their secrets, whether or not a node runs there: what `plugin.webhooks.import()` takes.
+ * @throws PorticoError NOT_READY if there are none in the folder
+ */
+export const exportWebhooks = async ({ dataDir }: { dataDir: string }): Promise<string> => {
+  if (!existsSync(join(dataDir, "webhooks.mdb"))) throw new PorticoError("NOT_READY", `${dataDir} does not contain webhooks`);
+  const { store, close } = openWebhookStore(dataDir, { deliver: false });
+  try {
+    // Another process may be sending the first of what waits.
+    const attempts: Attempts = { isUnderWay: () => true, hasArrived: () => false, overtake: () => undefined };
+    return createArchive({ store, register: createRegister(store), attempts, keepPosition: () => undefined, onChange: () => undefined }).export();
+  } finally {
+    await close();
+  }
+};
