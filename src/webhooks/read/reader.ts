@@ -233,23 +233,23 @@ const createWalk = ({ follow, recorder, store, logger }: ReaderNeeds, positions:
   };
 };
 
-/** Goes on after a reading that failed, if that can be. */
+/** What follows from a reading that failed: the webhooks have another position, wait for the chain, or the failure is one. */
 const createRecover =
   ({ store, follow, logger }: ReaderNeeds, positions: ReaderPositions) =>
-  async (cohort: Cohort, error: unknown): Promise<boolean> => {
+  async (cohort: Cohort, error: unknown): Promise<"moved" | "waiting" | "failed"> => {
     if (isNotReady(error)) {
       for (const id of cohort.ids) positions.drop(id);
-      return true;
+      return "waiting";
     }
     if (!(error instanceof PorticoError) || error.code !== "CURSOR_UNKNOWN") {
       for (const id of cohort.ids) positions.drop(id);
-      return false;
+      return "failed";
     }
     const named = heightOf(cohort.position.cursor);
     // A chain that is read anew comes to it.
     if (((await follow.height()) ?? 0) < named) {
       positions.rest(cohort, cohort.position, false);
-      return true;
+      return "waiting";
     }
     // Below any fork. What a replay has not sent yet is above its height, whichever block is there now.
     const last = await follow.tip(cohort.role === "live" ? { ...cohort.options, confirmations: "final" } : cohort.options);
@@ -261,7 +261,7 @@ const createRecover =
       for (const id of cohort.role === "live" ? cohort.ids : []) store.putProgress(id, { ...store.progress(id), replays: [], isBeyond: true });
     });
     for (const id of cohort.ids) positions.drop(id);
-    return true;
+    return "moved";
   };
 
 /** One round: every cohort goes as far as one reading does. Says whether any was read for. */
@@ -306,7 +306,9 @@ const createRound = (needs: ReaderNeeds, positions: ReaderPositions, { isRunning
       try {
         if (await step(cohort)) hasRead = true;
       } catch (error) {
-        if (!(await recover(cohort, error))) failed(error);
+        const outcome = await recover(cohort, error);
+        if (outcome === "moved") hasRead = true;
+        if (outcome === "failed") failed(error);
       }
       await nextTurn();
     }

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { RootDatabase } from "lmdb";
 import { messageOf, PorticoError } from "../../errors.js";
-import { makeFolder } from "../../files/make-folder.js";
+import { makeDataDir } from "../../files/make-folder.js";
 import type { LogEnvironment } from "../../store/follow/host-log.js";
 import { textDigest } from "../../store/layout/keys.js";
 import { makeWhole, openSound } from "../../store/lmdb/open-file.js";
@@ -197,14 +197,14 @@ const openFile = (path: string) => openSound<never, never>(path, rootOptions);
 /**
  * `deliver`: as the engine's option. One process at a time may open it so: two would record events under the same numbers, and each
  * deliver them.
- * @throws PorticoError STORE_DAMAGED, STORE_FOREIGN, STORE_IN_USE
+ * @throws PorticoError OPTION_INVALID, STORE_DAMAGED, STORE_FOREIGN, STORE_IN_USE
  */
 export const openWebhookStore = (dataDir: string, { deliver = true, writes = unwatched }: { deliver?: boolean | undefined; writes?: WriteWatch } = {}): WebhookEnvironment => {
   const path = resolve(dataDir, "webhooks.mdb");
   let root: RootDatabase<never, never> | undefined;
   let giveUpRole: (() => Promise<void>) | undefined;
   try {
-    makeFolder(dataDir);
+    makeDataDir(dataDir);
     if (!existsSync(path)) makeWhole(path, (draft) => void openFile(draft).close());
     const opened = (root = openFile(path));
     const environment = { path, root: opened, writes };
