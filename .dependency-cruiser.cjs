@@ -23,6 +23,7 @@ module.exports = {
     never("store-layout", "^src/store/layout/", "^src/store/(lmdb|records|write|query|history|state|copy|sync|follow|verify)"),
     never("store-lmdb", "^src/store/lmdb/", "^src/store/(records|write|query|history|state|copy|sync|follow|verify)"),
     never("store-records", "^src/store/records/", "^src/store/(write|query|history|state|copy|sync|follow|verify)"),
+    never("store-follow", "^src/store/follow/", "^src/store/(query|history|state|copy|sync|verify)"),
     never("store-write", "^src/store/write/", "^src/store/(query|history|state|copy|sync|verify)"),
     never("store-query", "^src/store/query/", "^src/store/(history|state|copy|sync|follow|verify)"),
     never("store-history", "^src/store/history/", "^src/store/(state|copy|sync|follow|verify)"),

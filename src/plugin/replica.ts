@@ -7,7 +7,7 @@ import { messageOf } from "../errors.js";
 import { createPatience, type Patience } from "./patience.js";
 import type { Problems } from "../operate/problems.js";
 import type { LmdbChain } from "../store/lmdb-chain.js";
-import type { SourceNode } from "../store/sync/source-node.js";
+import type { SourceNode } from "../store/sync/source.js";
 
 interface ReplicaNeeds {
   problems: Problems;

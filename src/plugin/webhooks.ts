@@ -10,7 +10,7 @@ import { type NodeKey, openNodeKey } from "../files/node-key.js";
 import type { Problems } from "../operate/problems.js";
 import type { Options } from "../options/options.js";
 import { createHostLog } from "../store/follow/host-log.js";
-import { whenFree } from "../store/lmdb/when-free.js";
+import { whenFree } from "../store/lmdb/writer-lock.js";
 import type { WriteWatch } from "../store/lmdb/write-watch.js";
 import { createWebhookEngine, type WebhookEngine } from "../webhooks/engine.js";
 import { describeWebhookEvents } from "../webhooks/own-events.js";

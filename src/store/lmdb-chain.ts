@@ -6,13 +6,13 @@ import { messageOf } from "../errors.js";
 import { createHostLog } from "./follow/host-log.js";
 import { trimOrphans } from "./follow/orphans.js";
 import { createWatchers } from "./follow/watchers.js";
-import { whenFree } from "./lmdb/when-free.js";
+import { whenFree } from "./lmdb/writer-lock.js";
 import { createWriteWatch, type WriteWatch } from "./lmdb/write-watch.js";
-import { scanState, type StateScan } from "./state/state-scan.js";
+import { scanState, type StateScan } from "./write/state-digest.js";
 import { copyStore, type StoreCopy } from "./copy/store-copy.js";
 import { createFollower, type Follower, type FollowerNeeds, type Standing } from "./sync/follower.js";
 import { type Prewarm, createStore, type Store, type StoreOptions } from "./state/store.js";
-import { watchSource } from "./sync/watchdog.js";
+import { watchSource } from "./sync/source.js";
 import type { TimesOf } from "./write/writer.js";
 
 export interface LmdbChainNeeds extends Omit<FollowerNeeds, "store"> {
@@ -106,7 +106,8 @@ export const createLmdbChain = ({ followOrphans = Infinity, ...options }: LmdbCh
     start: async () => {
       if (open !== undefined || opening !== undefined) return;
       const own = (opening = new AbortController());
-      const create = (): Store => createStore(options, { rules: needs.rules, prewarm, writes, changed: watchers.tell, clock: needs.clock, timesOf });
+      const create = (): Store =>
+        createStore(options, { rules: needs.rules, prewarm, writes, changed: watchers.tell, clock: needs.clock, timesOf });
       const store = await whenFree(create, { logger: needs.logger, clock: needs.clock, signal: own.signal }).finally(() => {
         if (opening === own) opening = undefined;
       });

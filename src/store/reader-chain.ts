@@ -44,10 +44,10 @@ const identityOf = (path: string): string | undefined => {
 
 const isNotReady = (error: unknown): boolean => error instanceof PorticoError && error.code === "NOT_READY";
 
-/** What the log is told while the store is waited for and read. A failure is told once, however often it recurs. */
-const createTold = (logger: Logger, patience: number) => {
+/** What is logged while the store is waited for and read. A failure is logged once, however often it recurs. */
+const createNotices = (logger: Logger, patience: number) => {
   let problem: string | undefined;
-  let waits: { since: number; told: boolean } | undefined;
+  let waits: { since: number; isLogged: boolean } | undefined;
   return {
     problem: () => problem,
     tell: (message: string): void => {
@@ -55,10 +55,10 @@ const createTold = (logger: Logger, patience: number) => {
       problem = message;
     },
     wait: (message: string): void => {
-      waits ??= { since: performance.now(), told: false };
-      if (waits.told || performance.now() - waits.since < patience) return;
+      waits ??= { since: performance.now(), isLogged: false };
+      if (waits.isLogged || performance.now() - waits.since < patience) return;
       logger.info(`waiting: ${message}`);
-      waits.told = true;
+      waits.isLogged = true;
     },
     opened: (): void => {
       waits = undefined;
@@ -79,32 +79,32 @@ interface Current {
 
 interface ServingNeeds extends ReaderNeeds, Required<Omit<ReaderOptions, "patience">> {
   current: Current;
-  told: ReturnType<typeof createTold>;
+  notices: ReturnType<typeof createNotices>;
   /** Resolves when nobody reads the store any more. */
   noSnapshots(): Promise<void>;
 }
 
 /** Opens the store and serves it until `signal` is aborted; again, when its file was replaced. `started` is called when it is served. */
-const createServing = ({ dataDir, history, lookInterval, rules, onLog, searches, current, told, noSnapshots }: ServingNeeds) => {
+const createServing = ({ dataDir, history, lookInterval, rules, onLog, searches, current, notices, noSnapshots }: ServingNeeds) => {
   const path = storeFile(dataDir);
   const look = (signal: AbortSignal): Promise<void> => delay(lookInterval, undefined, { signal }).catch(() => undefined);
 
   /** Serves an open store until its file is replaced, or until the end. */
   const serve = async (store: Store, identity: string | undefined, signal: AbortSignal, started: () => void): Promise<void> => {
-    told.opened();
+    notices.opened();
     const log = createHostLog(store.environment, { writes: false });
     current.hostLog = log;
     await onLog?.(log);
     while (!signal.aborted && identityOf(path) === identity) {
       if (current.serving === undefined && store.isComplete()) {
         current.serving = store;
-        told.isWell();
+        notices.isWell();
         started();
       }
       await look(signal);
     }
     if (signal.aborted) return;
-    told.tell(`${path} was replaced or removed: the store in its place is served as soon as it is complete`);
+    notices.tell(`${path} was replaced or removed: the store in its place is served as soon as it is complete`);
     current.serving = undefined;
     await Promise.race([noSnapshots(), once(signal, "abort")]);
   };
@@ -134,8 +134,8 @@ const createServing = ({ dataDir, history, lookInterval, rules, onLog, searches,
       } catch (error) {
         // The file may be in the middle of being put there: what is wrong with it counts only when it is seen again.
         if (!isNotReady(error) && ++failures > 1 && !served) throw error;
-        if (isNotReady(error)) told.wait(messageOf(error));
-        else told.tell(messageOf(error));
+        if (isNotReady(error)) notices.wait(messageOf(error));
+        else notices.tell(messageOf(error));
       }
       await look(signal);
     }
@@ -149,7 +149,7 @@ const createServing = ({ dataDir, history, lookInterval, rules, onLog, searches,
  * `start` resolves when there is a state to read, and rejects with STORE_FOREIGN or STORE_DAMAGED where there can be none.
  */
 export const createReaderChain = ({ dataDir, history = true, lookInterval = 200, patience = 5_000 }: ReaderOptions, needs: ReaderNeeds): LmdbChain => {
-  const told = createTold(needs.logger, patience);
+  const notices = createNotices(needs.logger, patience);
   const reads = createOpenCount();
   /** The store is not closed under a snapshot before it is released. */
   const counted = (snapshot: ChainSnapshot): ChainSnapshot => {
@@ -162,14 +162,14 @@ export const createReaderChain = ({ dataDir, history = true, lookInterval = 200,
     return snapshot;
   };
   const current: Current = { opened: undefined, serving: undefined, hostLog: undefined };
-  const serve = createServing({ ...needs, dataDir, history, lookInterval, current, told, noSnapshots: reads.none });
+  const serve = createServing({ ...needs, dataDir, history, lookInterval, current, notices, noSnapshots: reads.none });
   /** Nobody tells this process of a block, nor of an event. */
   const polling = createPolling(() => `${current.serving?.completeTip()?.id ?? ""} ${current.hostLog?.last() ?? 0}`);
   let life: { started: Promise<void>; stop(): Promise<void> } | undefined;
 
   const begin = () => {
     const ending = new AbortController();
-    told.isWell();
+    notices.isWell();
     let started: () => void = () => undefined;
     const serves = new Promise<void>((resolve) => (started = resolve));
     const ended = serve(ending.signal, started);
@@ -209,6 +209,6 @@ export const createReaderChain = ({ dataDir, history = true, lookInterval = 200,
     },
     standing: () => undefined,
     settled: () => Promise.resolve(),
-    problem: told.problem,
+    problem: notices.problem,
   };
 };

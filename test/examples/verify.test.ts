@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { HostError } from "../../examples/standalone/program/host-error.js";
 import { verify } from "../../examples/standalone/verify.js";
 import { formatKey } from "../../src/store/layout/keys.js";
-import { newestMeta, openPageFile } from "../../src/store/lmdb/file/page-file.js";
+import { newestMeta, openPageFile } from "../../src/store/lmdb/safe/page-file.js";
 import { loadChain } from "../data/read.js";
 import { closeAll } from "../replica/machines.js";
 import { networkFolder } from "../replica/processes.js";

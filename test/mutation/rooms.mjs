@@ -17,7 +17,7 @@ export const rooms = {
   },
   paging: {
     what: "pages of lists",
-    mutate: ["src/http/input/query.ts", "src/store/records/{binary-search,sorting}.ts"],
+    mutate: ["src/http/input/query.ts", "src/store/records/sorting.ts"],
     tests: ["test/http/paging.test.ts", "test/api/questions/page.test.ts", "test/store/{binary-search,sequence,list-query,sorting}.test.ts"],
   },
   retries: {
@@ -27,7 +27,7 @@ export const rooms = {
   },
   history: {
     what: "states at earlier heights",
-    mutate: ["src/store/history/{past-records,past-voters,past-delegates,wallet-changes}.ts", "src/store/layout/history-rows.ts"],
+    mutate: ["src/store/history/{past-records,past-snapshot,wallet-changes}.ts", "src/store/layout/history-rows.ts"],
     tests: ["test/store/{history-rows,past-states,wallet-changes}.test.ts"],
   },
 };

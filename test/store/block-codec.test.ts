@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { blockCodec, transactionCodec } from "../../src/store/layout/block-codec.js";
 import { numberKey } from "../../src/store/layout/keys.js";
-import { createReading } from "../../src/store/lmdb/reading.js";
+import { createReadSession } from "../../src/store/lmdb/read-session.js";
 import { readBlock, readTransaction } from "../../src/store/records/records.js";
 import type { Block, Transaction } from "../../types/chain.js";
 import { loadChain } from "../data/read.js";
@@ -72,7 +72,7 @@ describe("stored records", () => {
     const blocks = fc.sample(block, 50);
     transactions.forEach((one, i) => environment.db.transactions.putSync(numberKey(i), transactionCodec.pack(one)));
     blocks.forEach((one, i) => environment.db.blocks.putSync(numberKey(i), blockCodec.pack(one)));
-    const reading = createReading(environment);
+    const reading = createReadSession(environment);
     expect(transactions.map((_, i) => readTransaction(reading, i))).to.deep.equal(transactions);
     expect(blocks.map((_, i) => readBlock(reading, i))).to.deep.equal(blocks);
   });

@@ -6,7 +6,7 @@ import { networkOf } from "../../src/conformance/chain/network.js";
 import { actors } from "../../src/conformance/chain/actors.js";
 import { type DelegateList, readDelegates } from "../../src/store/query/lists/delegate-list.js";
 import { atOnce } from "../../src/async/time-slicing.js";
-import { createReading, type Reading } from "../../src/store/lmdb/reading.js";
+import { createReadSession, type ReadSession } from "../../src/store/lmdb/read-session.js";
 import { readState } from "../../src/store/records/records.js";
 import type { Store } from "../../src/store/state/store.js";
 import { readUndo } from "../../src/store/write/batch/undo.js";
@@ -15,8 +15,8 @@ import { buildRandomChain, chainWish } from "../random-chain.js";
 import { closeTemporaryStores, openTemporaryStore } from "./temporary-store.js";
 import { count, endAfter } from "../fixtures/long.js";
 
-const read = (store: Store, before?: DelegateList, wrap: (reading: Reading) => Reading = (reading) => reading): DelegateList => {
-  const reading = wrap(createReading(store.environment));
+const read = (store: Store, before?: DelegateList, wrap: (reading: ReadSession) => ReadSession = (reading) => reading): DelegateList => {
+  const reading = wrap(createReadSession(store.environment));
   return atOnce(readDelegates(reading, readState(reading)!, before));
 };
 
@@ -48,7 +48,7 @@ const chains = chainWish({ among: ["registration", "secondSignature", "vote", "v
 const heightOf = (store: Store): number => store.tip()?.height ?? 0;
 
 /** Whether the tip can be reverted and leave a chain. */
-const canRevert = (store: Store): boolean => heightOf(store) > 1 && atOnce(readUndo(createReading(store.environment), heightOf(store))) !== undefined;
+const canRevert = (store: Store): boolean => heightOf(store) > 1 && atOnce(readUndo(createReadSession(store.environment), heightOf(store))) !== undefined;
 
 describe("the delegates at a tip", () => {
   afterEach(closeTemporaryStores);

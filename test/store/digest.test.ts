@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { atOnce } from "../../src/async/time-slicing.js";
 import { createDigest, digestOf } from "../../src/chain/digest.js";
-import { createReading } from "../../src/store/lmdb/reading.js";
-import { transact } from "../../src/store/lmdb/transact.js";
+import { createReadSession } from "../../src/store/lmdb/read-session.js";
+import { transact } from "../../src/store/lmdb/safe/transact.js";
 import type { Store } from "../../src/store/state/store.js";
 import { scanDigest } from "../../src/store/write/state-digest.js";
 import type { BlockData } from "../../types/events.js";
@@ -22,7 +22,7 @@ const digestIn = (store: Store): string | undefined => {
   return digest;
 };
 
-const scanned = ({ environment }: Store): string => atOnce(scanDigest(createReading(environment))).toString("hex");
+const scanned = ({ environment }: Store): string => atOnce(scanDigest(createReadSession(environment))).toString("hex");
 
 /** Digests by height, as adding up the plain state gives them. */
 const digestsByHeight = (network: Network, blocks: readonly BlockData[], heights: readonly number[]): Map<number, string | undefined> => {

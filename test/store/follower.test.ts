@@ -5,7 +5,7 @@ import type { ChainRules } from "../../src/chain/rules.js";
 import { systemClock } from "../../src/async/clock.js";
 import { PorticoError } from "../../src/errors.js";
 import { createProblems } from "../../src/operate/problems.js";
-import { createReading } from "../../src/store/lmdb/reading.js";
+import { createReadSession } from "../../src/store/lmdb/read-session.js";
 import { withApplied } from "../../src/store/follow/orphans.js";
 import { createFollower, type Follower } from "../../src/store/sync/follower.js";
 import { type RetryPace, retryPace } from "../../src/store/sync/retry.js";
@@ -309,7 +309,7 @@ describe("the follower", () => {
     source.blocks = chain.blocks.slice(0, withTransactions);
     await eventually(() => (tip() === at(withTransactions).id ? true : undefined));
     await follower.settled();
-    const timeOf = (height: number): number | undefined => withApplied(createReading(store.environment), { block: at(height), transactions: [] } as never).appliedAt;
+    const timeOf = (height: number): number | undefined => withApplied(createReadSession(store.environment), { block: at(height), transactions: [] } as never).appliedAt;
     expect(timeOf(withTransactions)).to.be.within(began, Date.now());
     expect(timeOf(withTransactions - 1)).to.equal(undefined);
   });

@@ -10,7 +10,7 @@ import { PorticoError } from "../../src/errors.js";
 import { count, isLong, seedOr } from "../fixtures/long.js";
 import { createMemoryAdapter } from "../memory-adapter/adapter.js";
 import { buildRandomChain, chainWish } from "../random-chain.js";
-import { closeStores, closeTemporaryStores, openTemporaryStore, temporaryFolder } from "./temporary-store.js";
+import { closeStores, closeTemporaryStores, openTemporaryStore, temporaryFolder, oldestOf } from "./temporary-store.js";
 
 type Opened = ReturnType<typeof openTemporaryStore>;
 
@@ -57,7 +57,7 @@ describe("the changes of a wallet where history begins later than the chain", fu
     for (const block of blocks) memory.apply(block);
     const at = (height: number): ChainSnapshot => memory.snapshotAt?.(height) as ChainSnapshot;
     const tip = blocks.length;
-    const oldest = store.oldest()?.height ?? 0;
+    const oldest = oldestOf(store);
     const { rows } = await at(tip).wallets({ filter: {}, order: { field: "address", direction: "asc" }, offset: 0, limit: 10_000 });
     const some = rows.filter((_, place) => place % Math.ceil(rows.length / 25) === 0);
     for (const height of new Set([oldest, Math.min(oldest + 1, tip), tip])) {

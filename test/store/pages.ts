@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { metaOffsets } from "../../src/store/lmdb/file/meta-pages.js";
+import { metaOffsets } from "../../src/store/lmdb/safe/meta-pages.js";
 
 /** Accounts for every page of an LMDB file (64 bits, little-endian, pages of 4,096 bytes, as lmdb-js writes them). */
 export interface Pages {

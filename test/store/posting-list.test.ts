@@ -2,11 +2,11 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { appendToList, listSequence } from "../../src/store/records/posting-list.js";
 import { createWriteLog } from "../../src/store/layout/write-log.js";
-import { createUndoJournal, rollBack } from "../../src/store/write/batch/journal.js";
+import { createUndoJournal, rollBack } from "../../src/store/write/batch/undo.js";
 import { listKey, pieceLength } from "../../src/store/layout/posting-pieces.js";
 import { createFreshReads } from "../../src/store/write/batch/fresh-read.js";
 import { createWriteBatch, type WriteBatch } from "../../src/store/write/batch/write-batch.js";
-import { createReading } from "../../src/store/lmdb/reading.js";
+import { createReadSession } from "../../src/store/lmdb/read-session.js";
 import type { Store } from "../../src/store/state/store.js";
 import { loadChain } from "../data/read.js";
 import { closeTemporaryStores, contentsOf, openTemporaryStore } from "./temporary-store.js";
@@ -34,7 +34,7 @@ describe("an appended list", () => {
   };
 
   const slice = (length: number, offset: number, limit: number, of = owner): number[] =>
-    listSequence(createReading(store.environment), list, of, length).slice(offset, limit);
+    listSequence(createReadSession(store.environment), list, of, length).slice(offset, limit);
 
   it("reads as one array whatever blocks append and undo, whether they are committed singly or together", async () => {
     const blocks = fc.record({

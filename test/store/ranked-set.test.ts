@@ -3,10 +3,10 @@ import fc from "fast-check";
 import { fromNth, levelOf, rankOf, readEntries, readNumbers, sizeOf, topLevel } from "../../src/store/records/ranked-set.js";
 import { type RankedSets, type RankedSetWriter, createRankedSets } from "../../src/store/write/ranked-set-writer.js";
 import { createWriteLog, type WriteLog } from "../../src/store/layout/write-log.js";
-import { createUndoJournal, rollBack } from "../../src/store/write/batch/journal.js";
+import { createUndoJournal, rollBack } from "../../src/store/write/batch/undo.js";
 import { createFreshReads } from "../../src/store/write/batch/fresh-read.js";
 import { createWriteBatch, type WriteBatch } from "../../src/store/write/batch/write-batch.js";
-import { createReading, type Reading } from "../../src/store/lmdb/reading.js";
+import { createReadSession, type ReadSession } from "../../src/store/lmdb/read-session.js";
 import { rankedNumbers, rankedSequence } from "../../src/store/records/sequence.js";
 import { atOnce } from "../../src/async/time-slicing.js";
 import type { Store } from "../../src/store/state/store.js";
@@ -21,7 +21,7 @@ const keyOf = (n: number): Buffer => {
   return key;
 };
 /** Reads both ways: whole entries, and only the numbers that end the keys. */
-const numbersOf = (reading: Reading, from: number, limit: number): number[] => {
+const numbersOf = (reading: ReadSession, from: number, limit: number): number[] => {
   const numbers = fromNth(readEntries, reading, set, from, limit).map(({ key }) => key.readUInt32BE(0));
   expect(fromNth(readNumbers, reading, set, from, limit)).to.deep.equal(numbers);
   return numbers;
@@ -36,7 +36,7 @@ const separatorsOf = (level: number, count: number): number[] => {
 
 describe("a counted set", () => {
   let store: Store;
-  let reading: Reading;
+  let reading: ReadSession;
   let pending: WriteBatch;
   let undo: WriteLog;
   let rankedSets: RankedSets;
@@ -50,7 +50,7 @@ describe("a counted set", () => {
 
   beforeEach(() => {
     ({ store } = openTemporaryStore(loadChain("core3-testnet-a").network));
-    reading = createReading(store.environment);
+    reading = createReadSession(store.environment);
     pending = createWriteBatch(store.environment, createFreshReads(store.environment));
     rankedSets = createRankedSets(pending);
     begin();

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ChainRules, createChainRules } from "../../src/chain/rules.js";
+import type { PorticoError } from "../../src/errors.js";
 import { createStore, type Store, type StoreNeeds, type StoreOptions } from "../../src/store/state/store.js";
 import { parseChecksumKey } from "../../src/store/layout/checksums.js";
 import type { Network } from "../../types/node-context.js";
@@ -71,3 +72,13 @@ export const contentsOf = ({ environment: { db } }: Store): Record<string, strin
         [...database.getKeys({})].filter((key) => !isOfUndo(Buffer.from(key))).map((key) => `${Buffer.from(key).toString("hex")}=${database.getBinary(key)?.toString("hex") ?? ""}`),
       ]),
   );
+
+/** The first height whose state a store serves. */
+export const oldestOf = (store: Store): number => {
+  try {
+    store.snapshotAt(1)?.release?.();
+    return 1;
+  } catch (error) {
+    return ((error as PorticoError).members?.["oldest"] as { height: number }).height;
+  }
+};

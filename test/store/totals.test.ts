@@ -9,7 +9,7 @@ import { fakeHash } from "../../src/conformance/chain/fake-hash.js";
 import { everyRow } from "../../src/conformance/walk.js";
 import { readDelegates } from "../../src/store/query/lists/delegate-list.js";
 import { atOnce } from "../../src/async/time-slicing.js";
-import { createReading, type Reading } from "../../src/store/lmdb/reading.js";
+import { createReadSession, type ReadSession } from "../../src/store/lmdb/read-session.js";
 import { readState } from "../../src/store/records/records.js";
 import { createSearches } from "../../src/store/query/search.js";
 import { createSnapshot } from "../../src/store/state/snapshot.js";
@@ -62,7 +62,7 @@ const makeChain = (height: number): readonly BlockData[] => {
 };
 
 /** Counts reads: keys looked up, iterated, skipped or counted. */
-const createCountingReading = (reading: Reading): { reading: Reading; read: () => number; reset: () => void } => {
+const createCountingReading = (reading: ReadSession): { reading: ReadSession; read: () => number; reset: () => void } => {
   let read = 0;
   function* counted<T>(items: Iterable<T>): Iterable<T> {
     for (const item of items) {
@@ -118,7 +118,7 @@ const open = async (height: number): Promise<Opened> => {
   const blocks = makeChain(height);
   const { store, rules } = openTemporaryStore(networkOf(blocks[0]!), { undoBlocks: 1 });
   for (let from = 0; from < blocks.length; from += 200) await store.apply(blocks.slice(from, from + 200).map(rules.parseBlock), blocks.length);
-  const { reading, ...counting } = createCountingReading(createReading(store.environment));
+  const { reading, ...counting } = createCountingReading(createReadSession(store.environment));
   const state = readState(reading)!;
   const delegates = atOnce(readDelegates(reading, state));
   const search = createSearches().begin(Infinity);

@@ -4,9 +4,9 @@ import { closeSync, existsSync, openSync, readdirSync, readFileSync, readlinkSyn
 import { expect } from "chai";
 import { createCommitWorker } from "../../src/store/lmdb/commit-worker.js";
 import { noEntries } from "../../src/store/layout/write-log.js";
-import { newestTransaction } from "../../src/store/lmdb/file/meta-pages.js";
+import { newestTransaction } from "../../src/store/lmdb/safe/meta-pages.js";
 import type { Store } from "../../src/store/state/store.js";
-import { transact } from "../../src/store/lmdb/transact.js";
+import { transact } from "../../src/store/lmdb/safe/transact.js";
 import { createWebhookStore } from "../../src/webhooks/rows/store.js";
 import { loadChain } from "../data/read.js";
 import { webhookRow } from "../webhooks/webhook-row.js";

@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { PorticoError } from "../../src/errors.js";
 import { verifyStore } from "../../src/index.js";
 import { numberKey } from "../../src/store/layout/keys.js";
-import { metaOffsets } from "../../src/store/lmdb/file/meta-pages.js";
+import { metaOffsets } from "../../src/store/lmdb/safe/meta-pages.js";
 import { createWebhookStore } from "../../src/webhooks/rows/store.js";
 import { loadChain } from "../data/read.js";
 import { webhookRow } from "../webhooks/webhook-row.js";

@@ -3,7 +3,7 @@ import type { MaybePromise } from "../../types/chain-adapter.js";
 import type { WalletChangesQuery } from "../../types/chain-queries.js";
 import { atOnce, type Sliced } from "../../src/async/time-slicing.js";
 import { walletChanges } from "../../src/store/history/wallet-changes.js";
-import { createReading } from "../../src/store/lmdb/reading.js";
+import { createReadSession } from "../../src/store/lmdb/read-session.js";
 import { readState } from "../../src/store/records/records.js";
 import { loadChain } from "../data/read.js";
 import { closeTemporaryStores, openStoreAt } from "./temporary-store.js";
@@ -15,7 +15,7 @@ describe("The changes of a wallet that has had very many", () => {
 
   it("are counted and found in slices, and are the same", async () => {
     const { store } = await openStoreAt(name, 520);
-    const reading = createReading(store.environment);
+    const reading = createReadSession(store.environment);
     const state = readState(reading)!;
     let [slices, searches] = [0, 0];
     const search = {

@@ -3,8 +3,8 @@ import type { Database, Transaction as ReadTransaction } from "lmdb";
 import type { ChainRules } from "../../chain/rules.js";
 import { databases } from "../layout/keys.js";
 import { type Environment, openEnvironment } from "../lmdb/environment.js";
-import { createReading, openTransaction } from "../lmdb/reading.js";
-import { transact } from "../lmdb/transact.js";
+import { createReadSession, openTransaction } from "../lmdb/read-session.js";
+import { transact } from "../lmdb/safe/transact.js";
 import { readState } from "../records/records.js";
 import { createFreshReads } from "../write/batch/fresh-read.js";
 import { readDigest } from "../write/state-digest.js";
@@ -31,13 +31,15 @@ export interface CopiedState {
 type RawDatabase = Database<Buffer, Buffer>;
 
 const raw = { keyEncoding: "binary", encoding: "binary" } as const;
-/** Bytes of entries written in one transaction: whoever flushes beside it, as the node does its blocks, waits for the flush of these, too. */
+/**
+ * Bytes of entries written in one transaction: whoever flushes beside it, as the node does its blocks, waits for the flush of these, too.
+ */
 const together = 4 * 2 ** 20;
 
 const openRaw = ({ root }: Environment, name: string): RawDatabase => root.openDB<Buffer, Buffer>({ name, ...raw });
 
 const canBeTakenBack = (from: Environment, transaction: ReadTransaction, height: number): boolean => {
-  const reading = createReading(from, transaction);
+  const reading = createReadSession(from, transaction);
   let tip = readState(reading)?.tip.height ?? -1;
   while (tip > height && hasUndo(reading, tip)) tip--;
   return tip === height;
@@ -94,7 +96,7 @@ const takeBack = async (environment: Environment, { height, undoBlocks }: CopyPl
   }
   await batch.commit();
   environment.root.resetReadTxn();
-  const reading = createReading(environment);
+  const reading = createReadSession(environment);
   const tip = readState(reading)?.tip;
   const digest = tip && readDigest(reading, tip);
   return tip && digest && { height: tip.height, id: tip.id, digest: digest.toString("hex") };

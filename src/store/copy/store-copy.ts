@@ -11,8 +11,8 @@ import { PorticoError } from "../../errors.js";
 import { makeFolder } from "../../files/make-folder.js";
 import { layoutVersion } from "../layout/keys.js";
 import { type Environment, storeFile } from "../lmdb/environment.js";
-import { createReading } from "../lmdb/reading.js";
-import { keepFromOthers } from "../lmdb/file-mode.js";
+import { createReadSession } from "../lmdb/read-session.js";
+import { keepFromOthers } from "../lmdb/open-file.js";
 import { scanDigest } from "../write/state-digest.js";
 import type { CopyResult, CopyTask } from "./copy-process.js";
 import { createStore, type Store } from "../state/store.js";
@@ -38,7 +38,8 @@ const syncFile = (path: string): void => {
 };
 
 /** Of a copy: nobody else opens it, and it can be made again. */
-const openCopy = (dataDir: string, rules: ChainRules, undoBlocks: number): Store => createStore({ dataDir, undoBlocks, disposable: true }, { rules });
+const openCopy = (dataDir: string, rules: ChainRules, undoBlocks: number): Store =>
+  createStore({ dataDir, undoBlocks, disposable: true }, { rules });
 
 const digestOf = (store: Store): string => {
   const snapshot = store.snapshot();
@@ -88,7 +89,7 @@ export const adoptStore = async ({ file, height, id, digest }: Omit<StoreCopy, "
   try {
     const tip = store.tip();
     if (tip?.height !== height || tip.id !== id) throw new PorticoError("STORE_DAMAGED", `the snapshot is of block ${tip?.height ?? 0} (${tip?.id ?? "none"}), not of ${height} (${id})`);
-    const found = (await runSliced(scanDigest(createReading(store.environment)), "cooperative")).toString("hex");
+    const found = (await runSliced(scanDigest(createReadSession(store.environment)), "cooperative")).toString("hex");
     if (found !== digest || digestOf(store) !== digest) throw new PorticoError("STORE_DAMAGED", `the snapshot of block ${height} has the state ${found}, not ${digest}`);
   } finally {
     await store.stop();

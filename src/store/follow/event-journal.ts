@@ -4,8 +4,8 @@ import type { Logger } from "../../../types/node-context.js";
 import type { EventJournal, HeardEvent } from "../../../types/host-log.js";
 import { messageOf, PorticoError } from "../../errors.js";
 import { makeDataDir } from "../../files/make-folder.js";
-import { keepFromOthers } from "../lmdb/file-mode.js";
-import { refusedBy } from "../lmdb/write-gate.js";
+import { keepFromOthers } from "../lmdb/open-file.js";
+import { refusedBy } from "../lmdb/safe/transact.js";
 import { unwatched, type WriteWatch } from "../lmdb/write-watch.js";
 
 /** A file that has grown beyond this (bytes) is rewritten with what it still has to keep, once that is at most half of it. */

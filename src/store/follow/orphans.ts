@@ -3,10 +3,10 @@ import type { Block } from "../../../types/chain.js";
 import type { FullBlock } from "../../chain/blocks/block.js";
 import { blockCodec, transactionCodec } from "../layout/block-codec.js";
 import { numberKey, textDigest, textKey } from "../layout/keys.js";
-import { rowChecksum } from "../layout/row-checksum.js";
+import { rowChecksum } from "../layout/checksums.js";
 import type { Environment } from "../lmdb/environment.js";
-import type { Getting } from "../lmdb/reading.js";
-import { transact } from "../lmdb/transact.js";
+import type { Lookup } from "../lmdb/read-session.js";
+import { transact } from "../lmdb/safe/transact.js";
 import type { WriteBatch } from "../write/batch/write-batch.js";
 
 /**
@@ -50,13 +50,13 @@ const withChecksum = (key: Buffer, row: OrphanRow | AppliedRow): unknown[] => [.
 
 type Puts = Pick<WriteBatch, "put" | "putBytes">;
 
-const timesReverted = (reading: Getting, digest: Buffer): number => {
+const timesReverted = (reading: Lookup, digest: Buffer): number => {
   const row = reading.get("orphans", orphanKey(digest)) as OrphanRow | undefined;
   return row === undefined ? 0 : row[4] + 1;
 };
 
 /** Notes that a block was applied at the tip. Without a time, it was read while catching up. */
-export const noteApplied = (pending: Puts & Getting, { block: { height, id } }: FullBlock, at: number | undefined, times = timesReverted(pending, textDigest(id))): void => {
+export const noteApplied = (pending: Puts & Lookup, { block: { height, id } }: FullBlock, at: number | undefined, times = timesReverted(pending, textDigest(id))): void => {
   const digest = textDigest(id);
   const key = appliedKey(height);
   const before = pending.get("orphans", key) as AppliedRow | undefined;
@@ -67,17 +67,18 @@ export const noteApplied = (pending: Puts & Getting, { block: { height, id } }: 
 };
 
 /** A block of the chain, with what is known of its application. */
-export const withApplied = (reading: Getting, full: FullBlock): KeptBlock => {
+export const withApplied = (reading: Lookup, full: FullBlock): KeptBlock => {
   const row = reading.get("orphans", appliedKey(full.block.height)) as AppliedRow | undefined;
   if (row === undefined || !textDigest(full.block.id).equals(row[0])) return full;
   const [, at, times] = row;
   return { ...full, times, ...(at === null ? {} : { appliedAt: at }) };
 };
 
-const orphanRow = ({ block, transactions, appliedAt, times = 0 }: KeptBlock, revertedAt: number): OrphanRow => [blockCodec.pack(block), transactions.map(transactionCodec.pack), appliedAt ?? null, revertedAt, times];
+const orphanRow = ({ block, transactions, appliedAt, times = 0 }: KeptBlock, revertedAt: number): OrphanRow =>
+  [blockCodec.pack(block), transactions.map(transactionCodec.pack), appliedAt ?? null, revertedAt, times];
 
 /** Keeps a block that is taken off the chain. */
-export const putOrphan = (pending: Puts & Getting, full: KeptBlock, revertedAt: number): void => {
+export const putOrphan = (pending: Puts & Lookup, full: KeptBlock, revertedAt: number): void => {
   const { height, id } = full.block;
   const digest = textDigest(id);
   const before = pending.get("orphans", orphanKey(digest)) as OrphanRow | undefined;
@@ -89,8 +90,10 @@ export const putOrphan = (pending: Puts & Getting, full: KeptBlock, revertedAt: 
   if (applied !== undefined && digest.equals(applied[0])) pending.putBytes("orphans", appliedKey(height), null);
 };
 
-/** Keeps a block that a rebuild is about to write again, unless there is one: nobody was told of what an earlier rebuild had written there. */
-export const putRebuilt = (pending: Puts & Getting, full: KeptBlock): void => {
+/**
+ * Keeps a block that a rebuild is about to write again, unless there is one: nobody was told of what an earlier rebuild had written there.
+ */
+export const putRebuilt = (pending: Puts & Lookup, full: KeptBlock): void => {
   const key = rebuiltKey(full.block.height);
   if (pending.get("orphans", key) === undefined) pending.put("orphans", key, withChecksum(key, orphanRow(full, 0)));
 };
@@ -117,13 +120,13 @@ export const leaveRebuilt = (environment: Pick<Environment, "db">, isOnChain: (b
   }
 };
 
-export const readOrphan = (reading: Getting, id: string): OrphanBlock | undefined => {
+export const readOrphan = (reading: Lookup, id: string): OrphanBlock | undefined => {
   const row = reading.get("orphans", orphanKey(textDigest(id))) as OrphanRow | undefined;
   return row && kept(row);
 };
 
 /** How often a block of the chain, or one that was reverted, had been applied before. */
-export const readTimes = (reading: Getting, kind: "applied" | "reverted", { height, id }: { height: number; id: string }): number => {
+export const readTimes = (reading: Lookup, kind: "applied" | "reverted", { height, id }: { height: number; id: string }): number => {
   const digest = textDigest(id);
   if (kind === "reverted") return (reading.get("orphans", orphanKey(digest)) as OrphanRow | undefined)?.[4] ?? 0;
   const row = reading.get("orphans", appliedKey(height)) as AppliedRow | undefined;
@@ -152,7 +155,7 @@ export const trimOrphans = (environment: Environment, before: number): boolean =
 };
 
 /** Puts at once, within an open transaction, what is otherwise put with a block. */
-export const directly = ({ db }: Pick<Environment, "db">): Puts & Getting => ({
+export const directly = ({ db }: Pick<Environment, "db">): Puts & Lookup => ({
   get: (database, key) => db[database].get(key),
   put: (database, key, value) => db[database].putSync(key, value),
   putBytes: (database, key, bytes) => {

@@ -1,15 +1,24 @@
-import type { Delegate } from "../../../types/chain.js";
+import type { Delegate, Tip } from "../../../types/chain.js";
 import { approvalOf } from "../../chain/amount.js";
+import { PorticoError } from "../../errors.js";
 import type { DelegateRecord, StateRecord, WalletRecord } from "../layout/codec.js";
+import {
+  boundsAbove,
+  type HistoryKind,
+  historyKinds,
+  historyRowKey,
+  unpackDelegate,
+  unpackFigures,
+  unpackTraits,
+} from "../layout/history-rows.js";
+import type { ReadSession } from "../lmdb/read-session.js";
 import type { DelegateList } from "../query/lists/delegate-list.js";
-import { boundsAbove, type HistoryKind, historyKinds, historyRowKey, unpackDelegate, unpackFigures, unpackTraits } from "../layout/history-rows.js";
-import type { Reading } from "../lmdb/reading.js";
 import { existing, readBlock, readDelegate, readWallet, transactionsOfBlock } from "../records/records.js";
 import { readHistoryFrom, readHistoryTip } from "../write/history.js";
 
 /** Single records as they were at an earlier height. */
 export interface Past {
-  reading: Reading;
+  reading: ReadSession;
   height: number;
   supply: bigint;
   /** How many there were: their numbers are below it. */
@@ -19,13 +28,13 @@ export interface Past {
 }
 
 /** The first height whose state a store has, up to its tip. */
-export const oldestState = (reading: Reading, { tip }: StateRecord): number => {
+export const oldestState = (reading: ReadSession, { tip }: StateRecord): number => {
   const found = readHistoryTip(reading)?.id === tip.id ? readHistoryFrom(reading) : undefined;
   return found ?? tip.height;
 };
 
 /** The row of the state after a block. It lasts until the next read. */
-export const heightRowAt = (reading: Reading, height: number): Buffer =>
+export const heightRowAt = (reading: ReadSession, height: number): Buffer =>
   existing(reading.get("history", historyRowKey(historyKinds.heights, 0, height)) as Buffer | undefined, `state at height ${height}`);
 
 /** What is known of the chain as a whole at that height; its kinds and `timesApart` are those of the tip, `now`. */
@@ -100,8 +109,44 @@ export const delegateAt = (wallet: DelegateWallet, past: Past): Omit<Delegate, "
   };
 };
 
-const lastBlockAt = (height: number, reading: Reading): Delegate["lastBlock"] => {
+const lastBlockAt = (height: number, reading: ReadSession): Delegate["lastBlock"] => {
   if (height === 0) return null;
   const { id, timestamp } = existing(readBlock(reading, height), `block ${height}`);
   return { id, height, timestamp };
+};
+
+/** What is thrown for a height whose state is not known; `oldest`: the first that is. */
+export const historyMissing = ({ height, id }: Pick<Tip, "height" | "id">): PorticoError =>
+  new PorticoError("HISTORY_MISSING", `The state at that height is not kept: the oldest is that at height ${height}.`, { members: { oldest: { height, id } } });
+
+interface View {
+  reading: ReadSession;
+  /** At the tip. */
+  state: StateRecord;
+}
+
+/** The first block whose state a view has. Its height is the same for as long as the view lives, and every request needs it. */
+export const createOldest = (keepsHistory: boolean) => {
+  const heights = new WeakMap<View, number>();
+  const heightOf = (view: View): number => {
+    const known = heights.get(view);
+    if (known !== undefined) return known;
+    const height = keepsHistory ? oldestState(view.reading, view.state) : view.state.tip.height;
+    heights.set(view, height);
+    return height;
+  };
+  return {
+    heightOf,
+    of: (view: View): Pick<Tip, "height" | "id"> => {
+      const height = heightOf(view);
+      return { height, id: existing(readBlock(view.reading, height), `block ${height}`).id };
+    },
+  };
+};
+
+/** What is thrown for changes of a wallet by blocks whose rows are not kept: those up to the oldest state. */
+export const changesMissing = (height: number, reading: ReadSession): PorticoError => {
+  const { id } = existing(readBlock(reading, height), `block ${height}`);
+  const message = `What changed this wallet up to height ${height} is not kept: ask from height ${height + 1} on.`;
+  return new PorticoError("HISTORY_MISSING", message, { members: { oldest: { height, id } } });
 };

@@ -1,5 +1,4 @@
 import { LRUCache } from "lru-cache";
-import type { Block, Delegate, FeeStatistics, Tip, Transaction, Wallet } from "../../../types/chain.js";
 import type { ChainSnapshot, MaybePromise } from "../../../types/chain-adapter.js";
 import type {
   BlockQuery,
@@ -11,28 +10,86 @@ import type {
   WalletChangesQuery,
   WalletQuery,
 } from "../../../types/chain-queries.js";
+import type { Delegate, Tip, Block, FeeStatistics, Transaction, Wallet } from "../../../types/chain.js";
 import { andThen } from "../../async/maybe-promise.js";
 import type { Sliced } from "../../async/time-slicing.js";
-import type { ChainRules } from "../../chain/rules.js";
 import { roundOf } from "../../chain/rounds.js";
+import type { ChainRules } from "../../chain/rules.js";
 import { PorticoError } from "../../errors.js";
-import type { RankedDelegate, StateRecord, WalletRecord } from "../layout/codec.js";
-import { unpackDigest, unpackHeight } from "../layout/history-rows.js";
-import type { Reading } from "../lmdb/reading.js";
+import type { WalletRecord, RankedDelegate, StateRecord } from "../layout/codec.js";
+import { historyBounds, historyKinds, unpackVoter, unpackDigest, unpackHeight } from "../layout/history-rows.js";
+import { numberAtEnd, numberKey, sets } from "../layout/keys.js";
+import type { ReadSession } from "../lmdb/read-session.js";
 import { walletTester } from "../query/filters.js";
 import { askBlocks } from "../query/lists/blocks.js";
-import { type DelegateList, findDelegate } from "../query/lists/delegate-list.js";
+import { type DelegateList, delegateListOf, findDelegate } from "../query/lists/delegate-list.js";
 import { askDelegates } from "../query/lists/delegates.js";
 import { askFeeStatistics } from "../query/lists/fees.js";
 import { askTransactions } from "../query/lists/transactions.js";
 import { presentWallet } from "../query/lists/wallets.js";
 import type { Search } from "../query/search.js";
-import { addressNamed, heightOf, readBlock, readRound, readTransaction, transactionNumber } from "../records/records.js";
+import { existing, addressNamed, heightOf, readBlock, readRound, readTransaction, transactionNumber } from "../records/records.js";
+import { rankedSequence, partsOf, stepNumbers } from "../records/sequence.js";
 import { comparisonOf } from "../records/sorting.js";
-import { delegatesAt } from "./past-delegates.js";
-import { balanceAt, delegateAt, heightRowAt, oldestState, type Past, stateOf, walletAt, walletOfDelegateAt } from "./past-records.js";
-import { votersAt } from "./past-voters.js";
+import { numberOfDelegate } from "../write/history.js";
+import { delegateAt, type Past, walletAt, balanceAt, heightRowAt, oldestState, stateOf, walletOfDelegateAt } from "./past-records.js";
 import { walletChanges } from "./wallet-changes.js";
+
+/** Every delegate at an earlier height; `now`: those at the tip, among whom they are; `tip`: the block at that height. */
+function* delegatesAt(now: DelegateList, past: Past, tip: Tip): Sliced<DelegateList> {
+  const all: Delegate[] = [];
+  const secondPublicKeys = new Map<string, string>();
+  for (const { address } of now.all) {
+    const wallet = walletAt(address, past);
+    const delegate = wallet && delegateAt(wallet, past);
+    if (delegate !== undefined && wallet !== undefined) {
+      all.push({ ...delegate, balance: wallet.balance });
+      if (wallet.secondPublicKey !== null) secondPublicKeys.set(address, wallet.secondPublicKey);
+    }
+    yield;
+  }
+  const ranks = new Map(all.flatMap(({ publicKey, rank }): [string, number][] => (rank === null ? [] : [[publicKey, rank]])));
+  return yield* delegateListOf({ tip, all, secondPublicKeys, numbers: now.numbers, ranks });
+}
+
+/** Whether each wallet voted for a delegate at a height, of those that began or ended to vote for it later; by address. */
+function* changedSince(delegate: number, height: number, reading: ReadSession): Sliced<Map<string, boolean>> {
+  const seen = new Set<number>();
+  const changed = new Map<string, boolean>();
+  for (const { key, value } of reading.range("history", historyBounds(historyKinds.voters, delegate, height + 1))) {
+    const wallet = numberAtEnd(key);
+    // Of several changes, the first says how it was before all of them.
+    if (seen.has(wallet)) continue;
+    seen.add(wallet);
+    const { was, address } = unpackVoter(value as Buffer);
+    changed.set(address, was);
+    if (seen.size % stepNumbers === 0) yield;
+  }
+  return changed;
+}
+
+/** The wallets that voted for a delegate at an earlier height, in no order. */
+function* votersAt(publicKey: string, past: Past): Sliced<WalletRecord[]> {
+  const { reading, height } = past;
+  const number = numberOfDelegate(publicKey, reading);
+  if (number === undefined) return [];
+  const changed = yield* changedSince(number, height, reading);
+  const addresses = [...changed].filter(([, was]) => was).map(([address]) => address);
+  const now = rankedSequence(reading, sets.votersByBalance, numberKey(number), numberKey(number + 1));
+  for (const part of partsOf(now, stepNumbers)) {
+    for (const { value } of part) {
+      const address = value.toString("utf8");
+      if (!changed.has(address)) addresses.push(address);
+    }
+    yield;
+  }
+  const voters: WalletRecord[] = [];
+  for (const address of addresses) {
+    voters.push(existing(walletAt(address, past), `wallet ${address} at height ${height}`));
+    if (voters.length % 100 === 0) yield;
+  }
+  return voters;
+}
 
 /** Lists at earlier heights that were asked for lately. A block's id stands for the state after it: they stay right whatever follows. */
 interface PastLists {
@@ -50,7 +107,7 @@ export const createPastLists = (): PastLists => ({
 });
 
 interface PastNeeds {
-  reading: Reading;
+  reading: ReadSession;
   /** At the tip. */
   state: StateRecord;
   rules: ChainRules;

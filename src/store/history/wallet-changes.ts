@@ -4,15 +4,14 @@ import { andThen } from "../../async/maybe-promise.js";
 import type { Sliced } from "../../async/time-slicing.js";
 import type { StateRecord, WalletRecord } from "../layout/codec.js";
 import { heightOfRow, historyBounds, historyKinds, unpackFigures, unpackHeight, unpackTraits, type WalletFigures } from "../layout/history-rows.js";
-import type { KeyBounds, Reading } from "../lmdb/reading.js";
+import type { KeyBounds, ReadSession } from "../lmdb/read-session.js";
 import type { Search } from "../query/search.js";
-import { firstWhere } from "../records/binary-search.js";
+import { firstWhere } from "../records/sorting.js";
 import { readWallet } from "../records/records.js";
-import { changesMissing } from "./completeness.js";
-import { heightRowAt, walletAt } from "./past-records.js";
+import { changesMissing, heightRowAt, walletAt } from "./past-records.js";
 
 interface Needs {
-  reading: Reading;
+  reading: ReadSession;
   /** Up to which changes are told; those after it are known, too, if there are any. */
   state: StateRecord;
   /** The first height whose state the store has: there is a row for whatever a block above it has overwritten. */
@@ -29,7 +28,10 @@ const createdAt = ({ number }: WalletRecord, { reading, state, oldest }: Needs):
 const hasNothing = ({ balance, lockedBalance, nonce, vote }: Pick<WalletRecord, "balance" | "lockedBalance" | "nonce" | "vote">): boolean =>
   balance === 0n && lockedBalance === 0n && nonce === 0n && vote === null;
 
-/** Rows counted in one slice, in about half a millisecond. A delegate has a row for each block that it forged: half a million in seven years. */
+/**
+ * Rows counted in one slice, in about half a millisecond. A delegate has a row for each block that it forged: half a million in seven
+ * years.
+ */
 const usualStride = 10_000;
 
 /** How many rows a range has, and where every so many of them begin. */
@@ -39,7 +41,7 @@ interface Survey {
   begins: [Buffer, ...Buffer[]];
 }
 
-function* survey({ start, end }: Required<KeyBounds>, stride: number, reading: Reading): Sliced<Survey> {
+function* survey({ start, end }: Required<KeyBounds>, stride: number, reading: ReadSession): Sliced<Survey> {
   const begins: Survey["begins"] = [start];
   for (let [begin, next] = [start, undefined as Buffer | undefined]; ; begin = next) {
     [next] = reading.keys("history", { start: begin, end, offset: stride, limit: 1 });
@@ -63,13 +65,13 @@ interface Overwritten {
 }
 
 /** What stood before the first overwriting above a height; undefined where there was none. */
-const figuresAt = (number: number, height: number, reading: Reading): WalletFigures | undefined => {
+const figuresAt = (number: number, height: number, reading: ReadSession): WalletFigures | undefined => {
   const row = reading.first("history", historyBounds(historyKinds.figures, number, height + 1)) as Buffer | undefined;
   return row && unpackFigures(row);
 };
 
 /** The vote after each height; heights are asked for in ascending order. A row says how it was until then, for all heights below it. */
-const createVotes = (now: WalletRecord, reading: Reading): ((height: number) => string | null) => {
+const createVotes = (now: WalletRecord, reading: ReadSession): ((height: number) => string | null) => {
   let [vote, until] = [now.vote, 0];
   return (height) => {
     if (height < until) return vote;
@@ -103,7 +105,7 @@ export const walletChanges = (query: WalletChangesQuery, needs: Needs): MaybePro
 };
 
 /** `created`: height of the wallet's creation, if that counts. */
-const pageOf = ({ direction, offset, limit }: WalletChangesQuery, now: WalletRecord, { total: rows, stride, begins, end, created }: Survey & { end: Buffer; created: number | undefined }, reading: Reading): Page<WalletChange> => {
+const pageOf = ({ direction, offset, limit }: WalletChangesQuery, now: WalletRecord, { total: rows, stride, begins, end, created }: Survey & { end: Buffer; created: number | undefined }, reading: ReadSession): Page<WalletChange> => {
   const isCreatedThere = created !== undefined;
   const total = rows + Number(isCreatedThere);
   const ascending = direction === "asc";

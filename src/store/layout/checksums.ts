@@ -8,7 +8,7 @@ import { listKey, pieceLength, pieceParts } from "./posting-pieces.js";
  * what is replaced or removed is taken off. Of appended lists, each number is an entry, as in logs of entries.
  *
  * They are kept in the database `meta`. Deliveries, changes that have not been told yet, and what is known of the store as a whole have
- * none; rows of blocks taken off the chain carry their own (row-checksum.ts), as those of webhooks do (webhooks/row-encoding.ts).
+ * none; rows of blocks taken off the chain carry their own (`rowChecksum`), as those of webhooks do (row-encoding.ts).
  */
 
 /** Noted in `meta`: that checksums are kept (true). */
@@ -23,7 +23,10 @@ const summedOfMeta: readonly string[] = ["state", "ranking"];
 export const hasChecksum = (database: DatabaseName, key: Buffer): boolean =>
   database === "meta" ? key.length <= 7 && summedOfMeta.includes(key.toString("latin1")) : database !== "orphans";
 
-/** Bytes of a key that name its range: 256 blocks, transactions, rounds, hours or undo records; one counted set, one kind of history. Other databases are one range each. */
+/**
+ * Bytes of a key that name its range: 256 blocks, transactions, rounds, hours or undo records; one counted set, one kind of history. Other
+ * databases are one range each.
+ */
 const rangeLengths: Readonly<Partial<Record<DatabaseName, number>>> = { blocks: 3, blockTransactions: 3, transactions: 3, rounds: 3, fees: 3, undo: 3, sets: 1, history: 1 };
 
 /** Number of the range that a key is in: the first bytes of its key. */
@@ -52,7 +55,9 @@ export const parseChecksumKey = (key: Buffer): { database: DatabaseName; range: 
   return { database: database as DatabaseName, range: key.subarray(prefix.length + database.length + 1) };
 };
 
-/** Bytes from which zlib's function is the faster one: most entries are short, and a call out of JavaScript costs as much as so many bytes. */
+/**
+ * Bytes from which zlib's function is the faster one: most entries are short, and a call out of JavaScript costs as much as so many bytes.
+ */
 const longFrom = 80;
 
 /** A step of MurmurHash3 (32 bits): for any `hash`, different words give different results. */
@@ -127,3 +132,14 @@ export const checksumBytes = ({ sum, count }: Checksum): Buffer => {
   bytes.writeUIntBE(count, head.length + sumLength, sumLength);
   return bytes;
 };
+
+/** A value of a row, as it is and as it is read again: bytes in any kind of array, numbers of any kind by their digits. */
+const valueText = function (this: Record<string, unknown>, name: string, value: unknown): unknown {
+  const own = this[name];
+  if (own instanceof Uint8Array) return Buffer.from(own).toString("hex");
+  return typeof value === "bigint" || typeof value === "number" ? String(value) : value;
+};
+
+/** For rows that are written one by one, beside the blocks, and so are in no sum: each carries its own checksum, as its last value. */
+export const rowChecksum = (key: Buffer, values: readonly unknown[]): number =>
+  hashOf(keyHashOf(key), Buffer.from(JSON.stringify(values, valueText)));

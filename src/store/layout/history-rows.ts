@@ -40,7 +40,8 @@ const writeRowKey = (key: Buffer, kind: HistoryKind, number: number, height: num
   return key;
 };
 
-export const historyRowKey = (kind: HistoryKind, number: number, height: number): Buffer => writeRowKey(Buffer.allocUnsafe(keyLength), kind, number, height);
+export const historyRowKey = (kind: HistoryKind, number: number, height: number): Buffer =>
+  writeRowKey(Buffer.allocUnsafe(keyLength), kind, number, height);
 
 export const voterRowKey = (delegate: number, height: number, wallet: number): Buffer => {
   const key = Buffer.allocUnsafe(keyLength + 4);
@@ -92,7 +93,10 @@ const mostBytes = 1 + 125;
 /** No row has more than six amounts. */
 const room = Buffer.alloc(6 * mostBytes);
 
-/** Whole numbers of any size and sign as bytes, without their names: the digits of each magnitude in base 256, after a byte for their number and the sign. */
+/**
+ * Whole numbers of any size and sign as bytes, without their names: the digits of each magnitude in base 256, after a byte for their number
+ * and the sign.
+ */
 const packAmounts = (values: readonly bigint[]): Buffer => {
   const bytes = values.length * mostBytes <= room.length ? room : Buffer.alloc(values.length * mostBytes);
   let at = 0;
@@ -139,7 +143,8 @@ interface HeightRow {
   digest: Buffer;
 }
 
-export const packHeight = ({ supply, wallets, digest }: HeightRow): Buffer => Buffer.concat([digest, packAmounts([supply, BigInt(wallets)])]);
+export const packHeight = ({ supply, wallets, digest }: HeightRow): Buffer =>
+  Buffer.concat([digest, packAmounts([supply, BigInt(wallets)])]);
 
 /** All but the digest, which few ask for. */
 export const unpackHeight = (bytes: Buffer): Omit<HeightRow, "digest"> => ({

@@ -9,11 +9,15 @@ import { hash } from "node:crypto";
 export const layoutVersion = 1;
 
 /**
- * Databases. `record`s are MessagePack, as are `digits`, which begin with a run of bytes (block-codec.ts); `raw` values are bytes, and so are
+ * Databases. `record`s are MessagePack, as are `digits`, which begin with a run of bytes (block-codec.ts); `raw` values are bytes, and so
+ * are
  * those of a `view`, which last until the next read (environment.ts).
  */
 export const databases = {
-  /** What is known of the whole: `store` (`formatKey`), `written by` (rules-fingerprint.ts), `state`, `ranking`, `complete`, `rebuild` (rebuild.ts), `disowned`. */
+  /**
+   * What is known of the whole: `store` (`formatKey`), `written by` (rules-fingerprint.ts), `state`, `ranking`, `complete`, `rebuild`
+   * (rebuild.ts), `disowned`.
+   */
   meta: "record",
   /** Height -> block. */
   blocks: "digits",
@@ -43,11 +47,17 @@ export const databases = {
   sets: "raw",
   /** Height, piece -> a piece of the block's undo record (undo.ts). */
   undo: "raw",
-  /** Height -> digest of the state after that block (32 bytes), then the block's id: for the tip, and as many blocks before it as can be reverted. */
+  /**
+   * Height -> digest of the state after that block (32 bytes), then the block's id: for the tip, and as many blocks before it as can be
+   * reverted.
+   */
   digests: "raw",
   /** What blocks have overwritten, by kind, number and height (history-rows.ts). */
   history: "view",
-  /** Blocks taken off the chain, and blocks that this node applied at the tip: when, and how often before (follow/orphans.ts). Survives a rebuild. */
+  /**
+   * Blocks taken off the chain, and blocks that this node applied at the tip: when, and how often before (follow/orphans.ts). Survives a
+   * rebuild.
+   */
   orphans: "record",
 } as const;
 
@@ -99,7 +109,7 @@ export const sets = {
   blocksByPayloadLength: 26,
   blocksByPayloadHash: 27,
   blocksBySignature: 28,
-  /** Locks: `lock-index.ts` says what each key is. */
+  /** Locks: `account-indexes.ts` says what each key is. */
   locksById: 40,
   locksByTimestamp: 41,
   locksByAmount: 42,

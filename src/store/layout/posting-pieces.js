@@ -100,7 +100,10 @@ export const changeLists = (database, changes) => {
 /** @param {Buffer} piece @param {number} place */
 export const numberIn = (piece, place) => piece.readUInt32BE(place * numberLength);
 
-/** @param {Buffer | null} piece @param {Buffer} name Key of a number. @returns {Buffer | null} The number's bytes; null: the piece does not have it. */
+/**
+ * @param {Buffer | null} piece @param {Buffer} name Key of a number. @returns {Buffer | null} The number's bytes; null: the piece does not
+ * have it.
+ */
 export const numberBytes = (piece, name) => {
   const at = placeIn({ name, value: null }) * numberLength;
   return piece === null || at >= piece.length ? null : piece.subarray(at, at + numberLength);

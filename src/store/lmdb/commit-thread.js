@@ -6,8 +6,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { open } from "lmdb";
 import { changeLists } from "../layout/posting-pieces.js";
-import { transact } from "./transact.js";
-import { leaveFile } from "./write-gate.js";
+import { transact, leaveFile } from "./safe/transact.js";
 
 const { path, options, names, owed } = /** @type {import("./commit-worker.js").CommitThreadData} */ (workerData);
 const root = open({ path, ...options });

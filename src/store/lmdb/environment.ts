@@ -7,12 +7,11 @@ import { withoutTrailing } from "../../text/trim-end.js";
 import { type CommitThreadData, createCommitWorker } from "./commit-worker.js";
 import { checksumsKey } from "../layout/checksums.js";
 import type { LogBytes } from "../layout/write-log.js";
-import { fullLengthName } from "./file/file-check.js";
+import { fullLengthName } from "./safe/file-check.js";
 import { makeWhole, openSound } from "./open-file.js";
 import { type DatabaseName, databases, type Format, formatKey, layoutVersion, textKey } from "../layout/keys.js";
 import { becomeWriter } from "./writer-lock.js";
-import { endWriting, transactAnyway } from "./transact.js";
-import { checkWritable, noteFile, whyUnwritten } from "./write-gate.js";
+import { endWriting, transactAnyway, checkWritable, noteFile, whyUnwritten } from "./safe/transact.js";
 import { unwatched, type WriteWatch } from "./write-watch.js";
 
 export type StoreDatabase = Database<unknown, Buffer>;
@@ -42,7 +41,8 @@ const encoder = { useRecords: false, useBigIntExtension: true, moreTypes: false 
 /** What lmdb-js reads into is longer than what it has read: it says its end, or sets the buffer's own length. */
 const view = {
   encode: (bytes: Buffer): Buffer => bytes,
-  decode: (bytes: Buffer, end?: unknown): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, typeof end === "number" ? end : bytes.length),
+  decode: (bytes: Buffer, end?: unknown): Buffer =>
+    Buffer.from(bytes.buffer, bytes.byteOffset, typeof end === "number" ? end : bytes.length),
 } as const;
 
 const encodings = {
@@ -112,7 +112,8 @@ const rootOptions = ({ access = "write", disposable = false }: OpenOptions): Com
   ...(disposable ? { useWritemap: true, noSync: true } : {}),
 });
 
-const openFile = (path: string, options: OpenOptions): RootDatabase<unknown, Buffer> => openSound<unknown, Buffer>(path, rootOptions(options));
+const openFile = (path: string, options: OpenOptions): RootDatabase<unknown, Buffer> =>
+  openSound<unknown, Buffer>(path, rootOptions(options));
 
 const makeStore = (path: string, nethash: string, options: OpenOptions): void =>
   makeWhole(path, (draft) => {

@@ -1,8 +1,21 @@
-import { existsSync, linkSync, renameSync, rmSync } from "node:fs";
+import { chmodSync, statSync, existsSync, linkSync, renameSync, rmSync } from "node:fs";
 import { open, type RootDatabase, type RootDatabaseOptionsWithPath } from "lmdb";
 import { PorticoError } from "../../errors.js";
-import { lmdbFileFault } from "./file/file-check.js";
-import { keepFromOthers } from "./file-mode.js";
+import { lmdbFileFault } from "./safe/file-check.js";
+
+/**
+ * Restricts a file to its owner, or to owner and group if the group may write it. Where the file system knows no owners, it stays as it
+ * is.
+ */
+export const keepFromOthers = (file: string): void => {
+  try {
+    const { mode } = statSync(file);
+    const isShared = (mode & 0o020) !== 0;
+    chmodSync(file, isShared ? mode & 0o660 : 0o600);
+  } catch {
+    // The store works all the same.
+  }
+};
 
 /**
  * Notes this process among LMDB's readers, which it knows by their process ids alone. lmdb-js tries that for some ten seconds, then goes on

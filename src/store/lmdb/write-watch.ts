@@ -1,6 +1,6 @@
 import { messageOf, PorticoError } from "../../errors.js";
 import type { Problem, Problems } from "../../operate/problems.js";
-import { WriteRefused } from "./write-gate.js";
+import { WriteRefused } from "./safe/transact.js";
 
 /** Who writes: each can fail while the others do not. */
 type WritePart = "blocks" | "webhooks" | "events" | "journal";
@@ -15,16 +15,19 @@ export interface WriteWatch {
 }
 
 /** Whether nothing can be written at present, as `health` and the log have been told. */
-export const isUnwritable = (error: unknown): boolean => error instanceof WriteRefused || (error instanceof PorticoError && error.code === "STORE_UNWRITABLE");
+export const isUnwritable = (error: unknown): boolean =>
+  error instanceof WriteRefused || (error instanceof PorticoError && error.code === "STORE_UNWRITABLE");
 
 const unwritable = (error: unknown): PorticoError =>
   error instanceof PorticoError && error.code === "STORE_UNWRITABLE"
     ? error
     : new PorticoError("STORE_UNWRITABLE", `The store cannot be written: ${messageOf(error)}.`, { cause: error });
 
-const reasonOf = (error: unknown): string => messageOf(error instanceof PorticoError && error.code === "STORE_UNWRITABLE" ? (error.cause ?? error) : error);
+const reasonOf = (error: unknown): string =>
+  messageOf(error instanceof PorticoError && error.code === "STORE_UNWRITABLE" ? (error.cause ?? error) : error);
 
-const kind = (reason: string): "full disk" | "store cannot be written" => (/\bdisk (?:is full|quota)/.test(reason) ? "full disk" : "store cannot be written");
+const kind = (reason: string): "full disk" | "store cannot be written" =>
+  (/\bdisk (?:is full|quota)/.test(reason) ? "full disk" : "store cannot be written");
 
 const texts = { kind, begun: "the store cannot be written", ended: "the store can be written again" };
 

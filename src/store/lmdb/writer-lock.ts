@@ -1,6 +1,9 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { RootDatabase, RootDatabaseOptionsWithPath } from "lmdb";
-import { PorticoError } from "../../errors.js";
+import type { Logger } from "../../../types/node-context.js";
+import type { FullClock } from "../../async/clock.js";
+import { retrying } from "../../async/retrying.js";
+import { PorticoError, messageOf } from "../../errors.js";
 import { openSound } from "./open-file.js";
 
 /**
@@ -60,4 +63,24 @@ export const becomeWriter = (path: string, options: Omit<RootDatabaseOptionsWith
     rmSync(file, { force: true });
     await place.close();
   };
+};
+
+const isInUse = (error: unknown): boolean => error instanceof PorticoError && error.code === "STORE_IN_USE";
+
+interface WhenFreeNeeds {
+  logger: Logger;
+  clock: FullClock;
+  signal?: AbortSignal;
+}
+
+/**
+ * Opens a store, after a wait if the process that writes it is just ending. Undefined if the signal is aborted meanwhile. @throws as `open`
+ */
+export const whenFree = async <T>(open: () => T, { logger, clock, signal }: WhenFreeNeeds): Promise<T | undefined> => {
+  try {
+    return await retrying(open, { isTransient: isInUse, onWait: (error) => logger.info(`waiting: ${messageOf(error)}`), now: clock.monotonic, signal });
+  } catch (error) {
+    if (signal?.aborted === true) return undefined;
+    throw error;
+  }
 };

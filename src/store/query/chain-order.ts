@@ -1,8 +1,8 @@
 import type { Range } from "../../../types/chain-queries.js";
 import type { StateRecord, WalletRecord } from "../layout/codec.js";
-import { firstNotBelow } from "../records/binary-search.js";
+import { firstNotBelow } from "../records/sorting.js";
 import { lists, numberKey, sets, textDigest } from "../layout/keys.js";
-import type { Reading } from "../lmdb/reading.js";
+import type { ReadSession } from "../lmdb/read-session.js";
 import { listSequence } from "../records/posting-list.js";
 import { existing, readBlock, transactionsOfBlock } from "../records/records.js";
 import { concatSequences, emptySequence, rankedNumbers, mapSequence, narrowed, numberSequence, type Sequence } from "../records/sequence.js";
@@ -22,7 +22,7 @@ export const windowSequence = ({ from, below }: Window): Sequence<number> =>
 export const withinWindow = (sequence: Sequence<number>, { from, below }: Window): Sequence<number> => narrowed(sequence, from, below);
 
 /** The numbers that a set keeps under one value, ascending. */
-export const underValue = (reading: Reading, set: number, value: Buffer, { from, below }: Window): Sequence<number> => {
+export const underValue = (reading: ReadSession, set: number, value: Buffer, { from, below }: Window): Sequence<number> => {
   const bound = (number: number): Buffer => Buffer.concat([value, numberKey(number)]);
   return rankedNumbers(reading, set, bound(from), bound(Math.max(from, below)));
 };
@@ -32,7 +32,7 @@ export const listOf = (
   list: "sent" | "received" | "owned" | "voted",
   address: string,
   wallet: WalletRecord | undefined,
-  { reading, state }: { reading: Reading; state: StateRecord },
+  { reading, state }: { reading: ReadSession; state: StateRecord },
 ): Sequence<number> => {
   const own = wallet === undefined ? emptySequence : listSequence(reading, lists[list], wallet.number, wallet[list]);
   const value = list === "received" || list === "owned" ? keyOfText(address) : undefined;
@@ -42,7 +42,7 @@ export const listOf = (
 
 /** The numbers that a set keeps from one key (inclusive) to another (exclusive), and all its others. */
 export const betweenKeys = (
-  reading: Reading,
+  reading: ReadSession,
   set: number,
   [from, to]: [from: Buffer | undefined, to: Buffer | undefined],
 ): { refs: Sequence<number>; others(): Sequence<number> } => ({
@@ -62,10 +62,11 @@ export const keyOfNumber = (value: number): Buffer | undefined =>
 export const keyOfText = (text: string): Buffer | undefined => (text.isWellFormed() ? textDigest(text) : undefined);
 
 /** The one value that a range lets through. */
-export const onlyValue = <T extends number | bigint>({ from, to }: Range<T>): T | undefined => (from !== undefined && from === to ? from : undefined);
+export const onlyValue = <T extends number | bigint>({ from, to }: Range<T>): T | undefined =>
+  (from !== undefined && from === to ? from : undefined);
 
 /** Blocks never go back in time, so a range of times is a range of heights. */
-export const heightsAt = ({ from, to }: Range<number>, reading: Reading, state: StateRecord): Window => {
+export const heightsAt = ({ from, to }: Range<number>, reading: ReadSession, state: StateRecord): Window => {
   const firstNotBefore = (timestamp: number): number =>
     firstNotBelow(1, state.tip.height + 1, timestamp, (height) => existing(readBlock(reading, height), `block ${height}`).timestamp);
   return {
@@ -75,7 +76,7 @@ export const heightsAt = ({ from, to }: Range<number>, reading: Reading, state: 
 };
 
 /** The numbers of the transactions in the blocks of a window of heights. */
-const numbersIn = ({ from, below }: Window, reading: Reading): Window => {
+const numbersIn = ({ from, below }: Window, reading: ReadSession): Window => {
   if (below <= from) return { from: 0, below: 0 };
   const last = transactionsOfBlock(reading, below - 1);
   return { from: transactionsOfBlock(reading, from).first, below: last.first + last.count };
@@ -85,7 +86,7 @@ const numbersIn = ({ from, below }: Window, reading: Reading): Window => {
  * A window of numbers that contains every transaction of a range of times. `exact`: it contains no others. Where transactions have
  * times of their own, the window is widened to blocks some way before and after whose transactions may be of that range.
  */
-export const numbersAt = ({ from, to }: Range<number>, reading: Reading, state: StateRecord): Window & { exact: boolean } => {
+export const numbersAt = ({ from, to }: Range<number>, reading: ReadSession, state: StateRecord): Window & { exact: boolean } => {
   const { lag, lead, until } = state.timesApart;
   const inBlocks = (before: number, after: number): Window =>
     numbersIn(

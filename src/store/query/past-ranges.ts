@@ -1,5 +1,5 @@
 import type { Sliced } from "../../async/time-slicing.js";
-import type { Reading } from "../lmdb/reading.js";
+import type { ReadSession } from "../lmdb/read-session.js";
 import { arraySequence, rankedNumbers, partsOf, type Sequence, stepNumbers } from "../records/sequence.js";
 import type { AccessPath } from "./list-query.js";
 import type { Search } from "./search.js";
@@ -18,7 +18,7 @@ export interface RangeOf<Name> {
 const numbersPerRow = 8;
 
 /** The numbers below `below` that are in all ranges, ascending. @throws PorticoError SEARCH_TOO_WIDE */
-export function* withinRanges(ranges: readonly RangeOf<unknown>[], below: number, { reading, search }: { reading: Reading; search: Search }): Sliced<Sequence<number>> {
+export function* withinRanges(ranges: readonly RangeOf<unknown>[], below: number, { reading, search }: { reading: ReadSession; search: Search }): Sliced<Sequence<number>> {
   const passed = new Uint8Array(below);
   for (const [index, { set, bounds: [from, to] }] of ranges.entries()) {
     const numbers = rankedNumbers(reading, set, from, to);
@@ -36,10 +36,12 @@ export function* withinRanges(ranges: readonly RangeOf<unknown>[], below: number
   return arraySequence(left);
 }
 
-const membersOf = <Filter extends object>(filter: Filter): (keyof Filter)[] => (Object.keys(filter) as (keyof Filter)[]).filter((name) => filter[name] !== undefined);
+const membersOf = <Filter extends object>(filter: Filter): (keyof Filter)[] =>
+  (Object.keys(filter) as (keyof Filter)[]).filter((name) => filter[name] !== undefined);
 
 /** Whether a filter has no other members than these. */
-export const asksOnly = <Filter extends object>(filter: Filter, names: readonly (keyof Filter)[]): boolean => membersOf(filter).every((name) => names.includes(name));
+export const asksOnly = <Filter extends object>(filter: Filter, names: readonly (keyof Filter)[]): boolean =>
+  membersOf(filter).every((name) => names.includes(name));
 
 /** Without the paths that would answer a whole filter by themselves: their totals count what came later. */
 export const notWhole = <Ref, Filter extends object>(

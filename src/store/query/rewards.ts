@@ -1,11 +1,11 @@
 import type { Block } from "../../../types/chain.js";
 import { parseAmount } from "../../chain/amount.js";
 import type { ChainRules } from "../../chain/rules.js";
-import { firstWhere } from "../records/binary-search.js";
+import { firstWhere } from "../records/sorting.js";
 import { rankOf } from "../records/ranked-set.js";
 import { existing, readBlock } from "../records/records.js";
 import { amountKey, numberKey, sets } from "../layout/keys.js";
-import type { Reading } from "../lmdb/reading.js";
+import type { ReadSession } from "../lmdb/read-session.js";
 
 /** A block whose reward is not the one that the milestones give at its height. */
 export interface OtherReward {
@@ -36,9 +36,10 @@ const spansOf = ({ milestones: { all } }: ChainRules, from: number, to: number):
  * The first such block from one height to another, both included; those that `network.exceptions.blocks` names do not count. Found by
  * counting in the index of rewards, so that it costs the same for chains of any length.
  */
-export const firstOtherReward = (reading: Reading, rules: ChainRules, from: number, to: number): OtherReward | undefined => {
+export const firstOtherReward = (reading: ReadSession, rules: ChainRules, from: number, to: number): OtherReward | undefined => {
   if (rules.network.rewards === "blocks") return undefined;
-  const rankAt = (reward: bigint, height: number): number => rankOf(reading, sets.blocksByReward, Buffer.concat([amountKey(reward), numberKey(height)]));
+  const rankAt = (reward: bigint, height: number): number =>
+    rankOf(reading, sets.blocksByReward, Buffer.concat([amountKey(reward), numberKey(height)]));
   for (const span of spansOf(rules, from, to)) {
     const below = rankAt(span.reward, span.from);
     const isOther = (height: number): boolean => rankAt(span.reward, height + 1) - below <= height - span.from;

@@ -1,7 +1,7 @@
 import type { MaybePromise } from "../../../types/chain-adapter.js";
 import type { StateRecord } from "../layout/codec.js";
 import { listOf } from "./chain-order.js";
-import type { Reading } from "../lmdb/reading.js";
+import type { ReadSession } from "../lmdb/read-session.js";
 import { readWallet } from "../records/records.js";
 import type { Sliced } from "../../async/time-slicing.js";
 import type { Search } from "./search.js";
@@ -10,7 +10,7 @@ import { arraySequence, emptySequence, lowerBound, partsOf, type Sequence, stepN
 /** The transactions that any of several addresses owns, as lists that have no number in common. One address costs nothing. */
 export const ownedByAny = (
   addresses: readonly string[],
-  needs: { reading: Reading; state: StateRecord; search: Search },
+  needs: { reading: ReadSession; state: StateRecord; search: Search },
 ): MaybePromise<readonly Sequence<number>[]> => {
   const { reading, search } = needs;
   const owned = [...new Set(addresses)].map((address) => listOf("owned", address, readWallet(reading, address), needs)).filter(({ total }) => total > 0);

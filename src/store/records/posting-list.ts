@@ -1,6 +1,6 @@
 import { numberKey } from "../layout/keys.js";
 import { listKey, numberIn, pieceLength } from "../layout/posting-pieces.js";
-import type { Reading } from "../lmdb/reading.js";
+import type { ReadSession } from "../lmdb/read-session.js";
 import { existing } from "./records.js";
 import type { Sequence } from "./sequence.js";
 
@@ -15,7 +15,7 @@ export const appendToList = (journal: Inserts, list: number, owner: number, leng
   journal.insert("lists", listKey(list, owner, length), numberKey(number));
 };
 
-export const listSequence = (reading: Reading, list: number, owner: number, length: number): Sequence<number> => ({
+export const listSequence = (reading: ReadSession, list: number, owner: number, length: number): Sequence<number> => ({
   total: length,
   slice: (offset, limit) => {
     const end = Math.min(length, offset + limit);

@@ -1,6 +1,6 @@
 import type { RangeOptions } from "lmdb";
 import { numberAtEnd } from "../layout/keys.js";
-import type { Getting, Reading, WriterReading } from "../lmdb/reading.js";
+import type { Lookup, ReadSession, WriterReads } from "../lmdb/read-session.js";
 
 /**
  * Ordered sets of keys in which the n-th key, and the number of keys below any key, are found in O(log n).
@@ -51,17 +51,17 @@ export const endOf = (set: number, level: number): Buffer => at(set, level + 1, 
 export const readCount = (value: unknown): number => (value === undefined ? 0 : (value as Buffer).readUInt32BE(0));
 
 /** Number of keys from one (inclusive) to another (exclusive), by stepping over them: for keys that are close to each other. */
-export const countBetween = (reading: WriterReading, set: number, from: Buffer, to: Buffer): number =>
+export const countBetween = (reading: WriterReads, set: number, from: Buffer, to: Buffer): number =>
   reading.count("sets", { start: at(set, 0, from), end: at(set, 0, to) });
 
 /** What is kept under a key; undefined: it is not in the set. */
-export const entryOf = (reading: Getting, set: number, key: Buffer): Buffer | undefined =>
+export const entryOf = (reading: Lookup, set: number, key: Buffer): Buffer | undefined =>
   reading.get("sets", at(set, 0, key)) as Buffer | undefined;
 
 export const keyOf = (full: Buffer): Buffer => full.subarray(2);
 
 /** Number of keys below a key (which need not be in the set). */
-export const rankOf = (reading: Reading, set: number, key: Buffer): number => {
+export const rankOf = (reading: ReadSession, set: number, key: Buffer): number => {
   let rank = 0;
   let from: Buffer = nothing;
   for (let level = topLevel; level >= 1; level--) {
@@ -78,7 +78,7 @@ export const rankOf = (reading: Reading, set: number, key: Buffer): number => {
 };
 
 /** Number of keys in the set. */
-export const sizeOf = (reading: Reading, set: number): number => {
+export const sizeOf = (reading: ReadSession, set: number): number => {
   let size = 0;
   for (const { value } of reading.range("sets", { start: at(set, topLevel, nothing), end: endOf(set, topLevel) })) size += readCount(value);
   return size;
@@ -91,13 +91,13 @@ export interface Entry {
 }
 
 /** The first key of the set that is not below a key. */
-export const keyFrom = (reading: Reading, set: number, key: Buffer): Buffer | undefined => {
+export const keyFrom = (reading: ReadSession, set: number, key: Buffer): Buffer | undefined => {
   for (const full of reading.keys("sets", { start: at(set, 0, key), end: endOf(set, 0), limit: 1 })) return keyOf(full);
   return undefined;
 };
 
 /** Where the n-th key (from 0) is: `skip` keys after the separator `from`. */
-const placeOf = (reading: Reading, set: number, n: number): { from: Buffer; skip: number } => {
+const placeOf = (reading: ReadSession, set: number, n: number): { from: Buffer; skip: number } => {
   let skip = n;
   let from: Buffer = nothing;
   for (let level = topLevel; level >= 1; level--) {
@@ -114,7 +114,7 @@ const placeOf = (reading: Reading, set: number, n: number): { from: Buffer; skip
 };
 
 /** What is read of each key of a set. */
-export type ReadKeys<T> = (reading: Reading, options: RangeOptions) => T[];
+export type ReadKeys<T> = (reading: ReadSession, options: RangeOptions) => T[];
 
 export const readEntries: ReadKeys<Entry> = (reading, options) => {
   const entries: Entry[] = [];
@@ -130,7 +130,7 @@ export const readNumbers: ReadKeys<number> = (reading, options) => {
 };
 
 /** Keys from the n-th on (from 0), in order. */
-export const fromNth = <T>(read: ReadKeys<T>, reading: Reading, set: number, n: number, limit: number): T[] => {
+export const fromNth = <T>(read: ReadKeys<T>, reading: ReadSession, set: number, n: number, limit: number): T[] => {
   if (limit <= 0) return [];
   const { from, skip } = placeOf(reading, set, n);
   return read(reading, { start: at(set, 0, from), end: endOf(set, 0), offset: skip, limit });
@@ -144,5 +144,5 @@ export interface KeyRange {
 }
 
 /** The first keys of a range, in order. */
-export const firstWithin = <T>(read: ReadKeys<T>, reading: Reading, set: number, { from = nothing, to }: KeyRange, limit: number): T[] =>
+export const firstWithin = <T>(read: ReadKeys<T>, reading: ReadSession, set: number, { from = nothing, to }: KeyRange, limit: number): T[] =>
   read(reading, { start: at(set, 0, from), end: to === undefined ? endOf(set, 0) : at(set, 0, to), limit });

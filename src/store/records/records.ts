@@ -16,14 +16,14 @@ import {
 import { entryOf } from "./ranked-set.js";
 import { blockCodec, transactionCodec } from "../layout/block-codec.js";
 import { type DatabaseName, idKey, numberKey, sets, textKey } from "../layout/keys.js";
-import type { Getting } from "../lmdb/reading.js";
+import type { Lookup } from "../lmdb/read-session.js";
 
 /** Reads of single records. */
 
 export const stateKey = textKey("state");
 export const rankingKey = textKey("ranking");
 
-const read = <T>(reading: Getting, database: DatabaseName, key: Buffer, codec: Codec<T>): T | undefined => {
+const read = <T>(reading: Lookup, database: DatabaseName, key: Buffer, codec: Codec<T>): T | undefined => {
   const found = reading.get(database, key);
   if (found === undefined) return undefined;
   try {
@@ -33,34 +33,38 @@ const read = <T>(reading: Getting, database: DatabaseName, key: Buffer, codec: C
   }
 };
 
-export const readState = (reading: Getting): StateRecord | undefined => read(reading, "meta", stateKey, stateCodec);
+export const readState = (reading: Lookup): StateRecord | undefined => read(reading, "meta", stateKey, stateCodec);
 
 /** All ranked delegates, by rank, as the last finished round left them. */
-export const readRanking = (reading: Getting): RankedDelegate[] => read(reading, "meta", rankingKey, rankingCodec) ?? [];
+export const readRanking = (reading: Lookup): RankedDelegate[] => read(reading, "meta", rankingKey, rankingCodec) ?? [];
 
 /** The active delegates of a round, by rank. */
-export const readRound = (reading: Getting, round: number): RankedDelegate[] | undefined => read(reading, "rounds", numberKey(round), rankingCodec);
+export const readRound = (reading: Lookup, round: number): RankedDelegate[] | undefined =>
+  read(reading, "rounds", numberKey(round), rankingCodec);
 
-export const readWallet = (reading: Getting, address: string): WalletRecord | undefined => read(reading, "wallets", textKey(address), walletCodec);
+export const readWallet = (reading: Lookup, address: string): WalletRecord | undefined =>
+  read(reading, "wallets", textKey(address), walletCodec);
 
-export const readDelegate = (reading: Getting, publicKey: string): DelegateRecord | undefined =>
+export const readDelegate = (reading: Lookup, publicKey: string): DelegateRecord | undefined =>
   read(reading, "delegates", idKey(publicKey), delegateCodec);
 
-export const readLock = (reading: Getting, id: string): Lock | undefined => read(reading, "locks", idKey(id), lockCodec);
+export const readLock = (reading: Lookup, id: string): Lock | undefined => read(reading, "locks", idKey(id), lockCodec);
 
-export const readBlock = (reading: Getting, height: number): Block | undefined => read(reading, "blocks", numberKey(height), blockCodec);
+export const readBlock = (reading: Lookup, height: number): Block | undefined => read(reading, "blocks", numberKey(height), blockCodec);
 
-export const readTransaction = (reading: Getting, number: number): Transaction | undefined =>
+export const readTransaction = (reading: Lookup, number: number): Transaction | undefined =>
   read(reading, "transactions", numberKey(number), transactionCodec);
 
 const numberIn = (value: Buffer | undefined): number | undefined => value?.readUInt32BE(0);
 
-export const heightOf = (reading: Getting, blockId: string): number | undefined => numberIn(entryOf(reading, sets.blocksById, textKey(blockId)));
+export const heightOf = (reading: Lookup, blockId: string): number | undefined =>
+  numberIn(entryOf(reading, sets.blocksById, textKey(blockId)));
 
-export const transactionNumber = (reading: Getting, id: string): number | undefined => numberIn(entryOf(reading, sets.transactionsById, textKey(id)));
+export const transactionNumber = (reading: Lookup, id: string): number | undefined =>
+  numberIn(entryOf(reading, sets.transactionsById, textKey(id)));
 
 /** A block's transactions have consecutive numbers. */
-export const transactionsOfBlock = (reading: Getting, height: number): { first: number; count: number } => {
+export const transactionsOfBlock = (reading: Lookup, height: number): { first: number; count: number } => {
   const place = reading.get("blockTransactions", numberKey(height)) as Buffer | undefined;
   return place === undefined ? { first: 0, count: 0 } : { first: place.readUInt32BE(0), count: place.readUInt32BE(4) };
 };
@@ -72,7 +76,7 @@ export const existing = <T>(record: T | undefined, what: string): T => {
 };
 
 /** A block of the chain with its transactions. */
-export const readFullBlock = (reading: Getting, height: number): FullBlock => {
+export const readFullBlock = (reading: Lookup, height: number): FullBlock => {
   const { first, count } = transactionsOfBlock(reading, height);
   return {
     block: existing(readBlock(reading, height), `block ${height}`),
@@ -81,5 +85,5 @@ export const readFullBlock = (reading: Getting, height: number): FullBlock => {
 };
 
 /** Address of the wallet that has a public key, or the username. */
-export const addressNamed = (reading: Getting, identifier: string): string | undefined =>
+export const addressNamed = (reading: Lookup, identifier: string): string | undefined =>
   ((reading.get("publicKeys", idKey(identifier)) ?? reading.get("usernames", textKey(identifier))) as Buffer | undefined)?.toString("utf8");

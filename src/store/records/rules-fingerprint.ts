@@ -4,9 +4,9 @@ import { PorticoError } from "../../errors.js";
 import type { StateRecord } from "../layout/codec.js";
 import type { Environment } from "../lmdb/environment.js";
 import { textKey } from "../layout/keys.js";
-import { createReading } from "../lmdb/reading.js";
+import { createReadSession } from "../lmdb/read-session.js";
 import { readState } from "./records.js";
-import { transactAnyway } from "../lmdb/transact.js";
+import { transactAnyway } from "../lmdb/safe/transact.js";
 
 /**
  * The rules from which a stored state follows, as far as data can express them. A state computed by rules other than those the host
@@ -62,7 +62,7 @@ const difference = (kept: RulesFingerprint, given: RulesFingerprint, { tip, kind
  */
 export const checkRules = (environment: Environment, rules: ChainRules, { writes }: { writes: boolean }): void => {
   const { db, path } = environment;
-  const state = readState(createReading(environment));
+  const state = readState(createReadSession(environment));
   const given = keptOf(rules);
   const kept = db.meta.get(rulesKey) as RulesFingerprint | undefined;
   const differing = kept === undefined || state === undefined ? undefined : difference(kept, given, state);

@@ -1,7 +1,6 @@
 import { type Entry, firstWithin, fromNth, type KeyRange, rankOf, readEntries, type ReadKeys, readNumbers, sizeOf } from "./ranked-set.js";
-import { firstNotBelow } from "./binary-search.js";
-import type { Reading } from "../lmdb/reading.js";
-import { countBefore } from "./sorting.js";
+import { firstNotBelow, countBefore } from "./sorting.js";
+import type { ReadSession } from "../lmdb/read-session.js";
 
 /** An ordered list, any part of which can be read without walking to it. The store answers queries from these. */
 export interface Sequence<T> {
@@ -87,7 +86,9 @@ export const withoutKeys = (entries: Sequence<Entry>, keys: readonly Buffer[]): 
   };
 };
 
-/** Guesses that are corrected by the error of the one before; then binary search. Where the keys are spread over the set, two are enough. */
+/**
+ * Guesses that are corrected by the error of the one before; then binary search. Where the keys are spread over the set, two are enough.
+ */
 const spreadGuesses = 4;
 
 /**
@@ -129,7 +130,7 @@ export const unionSequence = (parts: readonly Sequence<number>[]): Sequence<numb
 };
 
 /** The places of a part that are not decided yet, from `low` to below `high`, with the number in their middle. */
-interface Unknown {
+interface Interval {
   part: Sequence<number>;
   low: number;
   high: number;
@@ -137,7 +138,7 @@ interface Unknown {
   number: number;
 }
 
-const unknownOf = (part: Sequence<number>, low: number, high: number): Unknown => {
+const intervalOf = (part: Sequence<number>, low: number, high: number): Interval => {
   const middle = (low + high) >>> 1;
   return { part, low, high, middle, number: low < high ? (part.slice(middle, 1)[0] ?? Infinity) : NaN };
 };
@@ -148,30 +149,30 @@ const unknownOf = (part: Sequence<number>, low: number, high: number): Unknown =
  * the half above it, is not. So each number that is read halves the undecided places of one part.
  */
 const placesOf = (parts: readonly Sequence<number>[], count: number, bounds: (part: Sequence<number>, place: number) => [low: number, high: number]): number[] => {
-  const unknown = parts.map((part, place) => {
+  const intervals = parts.map((part, place) => {
     const [low, high] = bounds(part, place);
-    return unknownOf(part, Math.max(0, low), Math.min(part.total, high));
+    return intervalOf(part, Math.max(0, low), Math.min(part.total, high));
   });
   /** How many of the first `count` are still undecided, and how many numbers the lower halves have. */
-  let missing = count - unknown.reduce((sum, { low }) => sum + low, 0);
-  let lower = unknown.reduce((sum, { low, middle }) => sum + middle - low, 0);
+  let missing = count - intervals.reduce((sum, { low }) => sum + low, 0);
+  let lower = intervals.reduce((sum, { low, middle }) => sum + middle - low, 0);
   while (missing > 0) {
     const takeLeast = missing > lower;
-    const place = outermost(unknown, takeLeast ? (a, b) => a < b : (a, b) => a > b);
-    const { part, low, high, middle } = unknown[place] as Unknown;
-    const halved = takeLeast ? unknownOf(part, middle + 1, high) : unknownOf(part, low, middle);
-    unknown[place] = halved;
+    const place = outermost(intervals, takeLeast ? (a, b) => a < b : (a, b) => a > b);
+    const { part, low, high, middle } = intervals[place] as Interval;
+    const halved = takeLeast ? intervalOf(part, middle + 1, high) : intervalOf(part, low, middle);
+    intervals[place] = halved;
     missing -= halved.low - low;
     lower += halved.middle - halved.low - (middle - low);
   }
-  return unknown.map(({ low }) => low);
+  return intervals.map(({ low }) => low);
 };
 
 /** Index of the part whose middle number is the least, or the greatest. */
-const outermost = (unknown: readonly Unknown[], isFurther: (one: number, other: number) => boolean): number => {
+const outermost = (intervals: readonly Interval[], isFurther: (one: number, other: number) => boolean): number => {
   let found = -1;
-  unknown.forEach(({ low, high, number }, place) => {
-    if (low < high && (found === -1 || isFurther(number, unknown[found]?.number ?? NaN))) found = place;
+  intervals.forEach(({ low, high, number }, place) => {
+    if (low < high && (found === -1 || isFurther(number, intervals[found]?.number ?? NaN))) found = place;
   });
   return found;
 };
@@ -188,17 +189,17 @@ export const lowerBound = (sequence: Sequence<number>, value: number, low: numbe
   firstNotBelow(low, high, value, (place) => sequence.slice(place, 1)[0] ?? Infinity);
 
 /** The keys of a counted set from `from` (inclusive) to `to` (exclusive), in order; undefined: to the end. */
-export const rankedSequence = (reading: Reading, set: number, from?: Buffer, to?: Buffer): Sequence<Entry> =>
+export const rankedSequence = (reading: ReadSession, set: number, from?: Buffer, to?: Buffer): Sequence<Entry> =>
   partOfSet(readEntries, reading, set, { from, to });
 
 /** The same, but only the numbers with which the keys end. */
-export const rankedNumbers = (reading: Reading, set: number, from?: Buffer, to?: Buffer): Sequence<number> =>
+export const rankedNumbers = (reading: ReadSession, set: number, from?: Buffer, to?: Buffer): Sequence<number> =>
   partOfSet(readNumbers, reading, set, { from, to });
 
 /** Reading so many keys takes less time than finding a place in a set. */
 const few = 32;
 
-const partOfSet = <T>(read: ReadKeys<T>, reading: Reading, set: number, range: KeyRange): Sequence<T> => {
+const partOfSet = <T>(read: ReadKeys<T>, reading: ReadSession, set: number, range: KeyRange): Sequence<T> => {
   const { from, to } = range;
   if (from !== undefined || to !== undefined) {
     const first = firstWithin(read, reading, set, range, few + 1);

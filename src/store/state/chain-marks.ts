@@ -1,7 +1,7 @@
 import { textKey } from "../layout/keys.js";
 import type { Environment } from "../lmdb/environment.js";
 import { leaveRebuilt } from "../follow/orphans.js";
-import { transact } from "../lmdb/transact.js";
+import { transact } from "../lmdb/safe/transact.js";
 import { readBlock } from "../records/records.js";
 import type { Views } from "./read-views.js";
 import { completeKey, readRebuild, type Rebuild, writeRebuild } from "./rebuild.js";
@@ -19,7 +19,7 @@ const disownedKey = textKey("disowned");
 
 interface MarksNeeds {
   isWriter: boolean;
-  views: Pick<Views, "ofNow">;
+  views: Pick<Views, "ofNow" | "refresh">;
   /** When a block was reverted, in milliseconds since 1970. */
   revertedAt(id: string): number;
 }
@@ -51,6 +51,8 @@ export const createChainMarks = (environment: Environment, { isWriter, views, re
       });
       marks.complete = true;
       marks.rebuild = undefined;
+      // What the rebuild has left is read in the view of its last block.
+      views.refresh();
     },
     disown: (block) => {
       if (block?.id === disowned?.id) return;

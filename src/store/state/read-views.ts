@@ -4,8 +4,7 @@ import type { StateRecord } from "../layout/codec.js";
 import { atOnce, type Sliced } from "../../async/time-slicing.js";
 import { type DelegateList, readDelegates } from "../query/lists/delegate-list.js";
 import type { Environment } from "../lmdb/environment.js";
-import { createCheckedReading, createReading } from "../lmdb/reading.js";
-import { sharedTransaction } from "../lmdb/seek.js";
+import { createCheckedSession, createReadSession } from "../lmdb/read-session.js";
 import type { StateView } from "./snapshot.js";
 
 interface ViewsNeeds {
@@ -34,7 +33,7 @@ export interface Views {
   forget(): void;
 }
 
-interface Held {
+interface OpenView {
   transaction: ReadTransaction;
   readers: number;
   delegates: DelegateList | undefined;
@@ -61,8 +60,8 @@ const readOrEnd = (transaction: ReadTransaction, tipState: ViewsNeeds["tipState"
 };
 
 /** Views that are open, each on its transaction. `isKept`: whether one stays open though nobody reads in it. */
-const createHoldings = ({ environment, rules, openTransaction, tipState }: ViewsNeeds, isKept: (view: StateView) => boolean) => {
-  const held = new Map<StateView, Held>();
+const createOpenViews = ({ environment, rules, openTransaction, tipState }: ViewsNeeds, isKept: (view: StateView) => boolean) => {
+  const openViews = new Map<StateView, OpenView>();
   /** The list that was read last, of whichever state. */
   let known: DelegateList | undefined;
 
@@ -70,53 +69,49 @@ const createHoldings = ({ environment, rules, openTransaction, tipState }: Views
     const transaction = openTransaction();
     const state = readOrEnd(transaction, tipState);
     if (state === undefined) return undefined;
-    const reading = createCheckedReading(createReading(environment, transaction));
-    const holding: Held = { transaction, readers: 0, delegates: undefined };
+    const reading = createCheckedSession(createReadSession(environment, transaction));
+    const entry: OpenView = { transaction, readers: 0, delegates: undefined };
     const readList = (): DelegateList => (known?.tip.id === state.tip.id ? known : (known = atOnce(readDelegates(reading, state, known))));
-    const delegates = (): DelegateList => (holding.delegates ??= readList());
+    const delegates = (): DelegateList => (entry.delegates ??= readList());
     const view = { reading, state, rules, delegates };
-    held.set(view, holding);
+    openViews.set(view, entry);
     return view;
   };
 
   const letGo = (view: StateView): void => {
-    const holding = held.get(view);
-    if (isKept(view) || holding === undefined || holding.readers > 0) return;
-    held.delete(view);
-    holding.transaction.done();
+    const entry = openViews.get(view);
+    if (isKept(view) || entry === undefined || entry.readers > 0) return;
+    openViews.delete(view);
+    entry.transaction.done();
   };
 
   return {
     open,
     letGo,
-    transactionOf: (view: StateView | undefined): ReadTransaction | undefined => view && held.get(view)?.transaction,
     take: (view: StateView): (() => void) => {
-      const holding = held.get(view);
-      if (holding !== undefined) holding.readers++;
+      const entry = openViews.get(view);
+      if (entry !== undefined) entry.readers++;
       return once(() => {
-        if (holding !== undefined) holding.readers--;
+        if (entry !== undefined) entry.readers--;
         letGo(view);
       });
     },
     prewarm: function* (view: StateView, current: StateView | undefined): Sliced<void> {
-      const holding = held.get(view);
-      const before = current === undefined ? undefined : held.get(current)?.delegates;
-      if (holding !== undefined && before !== undefined) holding.delegates = known = yield* readDelegates(view.reading, view.state, before);
+      const entry = openViews.get(view);
+      const before = current === undefined ? undefined : openViews.get(current)?.delegates;
+      if (entry !== undefined && before !== undefined) entry.delegates = known = yield* readDelegates(view.reading, view.state, before);
     },
-    forget: () => held.clear(),
+    forget: () => openViews.clear(),
   };
 };
 
 export const createViews = (needs: ViewsNeeds): Views => {
   let current: StateView | undefined;
-  /** The newest transaction, where its state is another than the current one. */
-  let passed: ReadTransaction | undefined;
-  const { open, letGo, transactionOf, take, prewarm, forget } = createHoldings(needs, (view) => view === current);
+  const { open, letGo, take, prewarm, forget } = createOpenViews(needs, (view) => view === current);
 
   const show = (view: StateView | undefined): void => {
     const before = current;
     current = view;
-    passed = undefined;
     if (before !== undefined) letGo(before);
   };
 
@@ -128,20 +123,8 @@ export const createViews = (needs: ViewsNeeds): Views => {
     else letGo(again);
   };
 
-  /** Webhooks, say, are written without a new tip. Ranges are read faster in the newest transaction (lmdb/seek.ts). */
-  const keepNewest = (): void => {
-    const before = transactionOf(current);
-    const newest = before && sharedTransaction(needs.environment.root);
-    if (newest === undefined || newest === before || newest === passed) return;
-    refresh();
-    if (transactionOf(current) === before) passed = newest;
-  };
-
   return {
-    ofNow: () => {
-      keepNewest();
-      return current;
-    },
+    ofNow: () => current,
     ofLastCommit: open,
     take,
     prewarm: (view) => prewarm(view, current),

@@ -6,8 +6,8 @@ import { checksumsKey, checksumsOfOldChain, parseChecksumKey } from "../layout/c
 import { listKey, pieceLength, pieceParts } from "../layout/posting-pieces.js";
 import { createWriteLog } from "../layout/write-log.js";
 import type { Environment } from "../lmdb/environment.js";
-import { createReading } from "../lmdb/reading.js";
-import { transact } from "../lmdb/transact.js";
+import { createReadSession } from "../lmdb/read-session.js";
+import { transact } from "../lmdb/safe/transact.js";
 import { rankingKey, readFullBlock, stateKey } from "../records/records.js";
 import type { WriteBatch } from "../write/batch/write-batch.js";
 import { directly, putOrphan, putRebuilt, withApplied } from "../follow/orphans.js";
@@ -45,7 +45,8 @@ export const beginRebuild = async (pending: WriteBatch, rebuild: Rebuild): Promi
 const turn = 10;
 
 /**
- * Keys that are removed in one transaction. LMDB could drop a database at once, but then lists all its pages in one piece, and searches that
+ * Keys that are removed in one transaction. LMDB could drop a database at once, but then lists all its pages in one piece, and searches
+ * that
  * whenever it needs one: in a store of 1 GB, commits took seconds for a while.
  */
 const keysPerWrite = 2_000;
@@ -61,7 +62,7 @@ const keptBelow = 1_000;
 
 /** Keeps the last blocks of the old chain for readers that follow the chain, from the tip downwards. */
 const keepOldChain = async (environment: Environment, { revertedAt, isStopped }: RemovalNeeds): Promise<void> => {
-  const reading = createReading(environment);
+  const reading = createReadSession(environment);
   const direct = directly(environment);
   const keepOne = ({ fork, top }: Rebuild): void => {
     const full = withApplied(reading, readFullBlock(reading, top));

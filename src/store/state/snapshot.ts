@@ -18,7 +18,7 @@ import { type DelegateList, findDelegate } from "../query/lists/delegate-list.js
 import { askDelegates } from "../query/lists/delegates.js";
 import { askFeeStatistics } from "../query/lists/fees.js";
 import { askLocks } from "../query/lists/locks.js";
-import type { Reading } from "../lmdb/reading.js";
+import type { ReadSession } from "../lmdb/read-session.js";
 import { addressNamed, heightOf, readBlock, readLock, readRound, readTransaction, readWallet, transactionNumber } from "../records/records.js";
 import type { Search } from "../query/search.js";
 import { readDigest } from "../write/state-digest.js";
@@ -29,7 +29,7 @@ import { askWallets, presentWallet } from "../query/lists/wallets.js";
 
 /** What the snapshots of one state share. */
 export interface StateView {
-  reading: Reading;
+  reading: ReadSession;
   state: StateRecord;
   rules: ChainRules;
   /** Every delegate at this state's tip. */
@@ -134,4 +134,5 @@ class StoreSnapshot implements ChainSnapshot {
 }
 
 /** `release` is called whenever the snapshot's own is. */
-export const createSnapshot = (view: StateView, search: Search, release: () => void): ChainSnapshot => new StoreSnapshot(view, search, release);
+export const createSnapshot = (view: StateView, search: Search, release: () => void): ChainSnapshot =>
+  new StoreSnapshot(view, search, release);

@@ -54,8 +54,6 @@ export interface Store extends ChainAdapter {
   snapshot(bounds?: SnapshotBounds): ChainSnapshot | undefined;
   /** @throws PorticoError HISTORY_MISSING, NOT_SUPPORTED */
   snapshotAt(height: number, bounds?: SnapshotBounds): ChainSnapshot | undefined;
-  /** The first height whose state the store has; undefined while it has no chain, or keeps no history. */
-  oldest(): Pick<Tip, "height" | "id"> | undefined;
   /** For readers that follow the chain; undefined while the store is not complete. */
   changesView(): ChangesView | undefined;
   tip(): Tip | undefined;
@@ -77,7 +75,10 @@ export interface Store extends ChainAdapter {
   written(): Promise<void>;
   /** Reverts the tip. @throws PorticoError STORE_UNDO_EXHAUSTED */
   revert(): Promise<void>;
-  /** Removes undo records and digests of blocks that can no longer be reverted, because `undoBlocks` is less than it was; ends early if `isStopped`. */
+  /**
+   * Removes undo records and digests of blocks that can no longer be reverted, because `undoBlocks` is less than it was; ends early if
+   * `isStopped`.
+   */
   trimUndo(isStopped?: () => boolean): Promise<void>;
   /** The first block from a height on whose reward is not that of the milestones. */
   firstOtherReward(from: number): OtherReward | undefined;

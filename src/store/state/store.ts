@@ -1,22 +1,165 @@
-import type { Tip } from "../../../types/chain.js";
+import { performance } from "node:perf_hooks";
+import type { Transaction as ReadTransaction } from "lmdb";
+import type { ChangesView, KeptBlock, OrphanBlock, ChainSnapshot, SnapshotBounds } from "../../../types/chain-adapter.js";
+import type { RoundDelegate, Tip } from "../../../types/chain.js";
 import { systemClock } from "../../async/clock.js";
+import { PorticoError } from "../../errors.js";
+import { readOrphan, readTimes, withApplied } from "../follow/orphans.js";
+import { createOldest, historyMissing } from "../history/past-records.js";
+import { createPastLists, createPastSnapshot } from "../history/past-snapshot.js";
+import type { StateRecord } from "../layout/codec.js";
 import { noEntries } from "../layout/write-log.js";
-import { openEnvironment } from "../lmdb/environment.js";
-import { openTransaction } from "../lmdb/reading.js";
+import { type Environment, openEnvironment } from "../lmdb/environment.js";
+import { createCheckedSession, createReadSession, openTransaction } from "../lmdb/read-session.js";
 import { firstOtherReward } from "../query/rewards.js";
-import { createSearches } from "../query/search.js";
+import { type Searches, createSearches } from "../query/search.js";
+import { readState, stateKey, readBlock, readFullBlock, readRound } from "../records/records.js";
 import { checkRules } from "../records/rules-fingerprint.js";
 import { createFreshReads } from "../write/batch/fresh-read.js";
 import { hasUndo } from "../write/batch/undo.js";
-import { createChainMarks } from "./chain-marks.js";
-import { createViews } from "./read-views.js";
-import { readRebuild } from "./rebuild.js";
+import { readDigest } from "../write/state-digest.js";
+import { type ChainMarks, createChainMarks } from "./chain-marks.js";
+import { type Views, createViews } from "./read-views.js";
+import { completeKey, readRebuild } from "./rebuild.js";
+import { type StateView, createSnapshot } from "./snapshot.js";
 import type { Store, StoreNeeds, StoreOptions } from "./store-contract.js";
-import { createStoreReads } from "./store-reads.js";
 import { createStoreWrites } from "./store-writes.js";
-import { createTipCache } from "./tip-cache.js";
 
 export type { Prewarm, Store, StoreNeeds, StoreOptions } from "./store-contract.js";
+
+/** What lmdb-js's types leave out: it can read within a given transaction. */
+interface BytesWithin {
+  getBinaryFast(key: Buffer, within: { transaction?: ReadTransaction }): Buffer | undefined;
+}
+
+/**
+ * Reads the state that was committed last. Its bytes are parsed only when they differ from those read before, which makes it cheap
+ * enough for every request.
+ */
+export const createTipCache = ({ db }: Environment) => {
+  const meta: BytesWithin = db.meta;
+  let last: { bytes: Buffer; state: StateRecord } | undefined;
+  return (transaction?: ReadTransaction): StateRecord | undefined => {
+    const within = transaction === undefined ? {} : { transaction };
+    // This is lmdb-js's one buffer for all reads: the next one overwrites it, and it is longer than the value that it holds.
+    const read = meta.getBinaryFast(stateKey, within);
+    if (read !== undefined && last?.bytes.compare(read, 0, read.length) === 0) return last.state;
+    const reading = createCheckedSession(createReadSession({ db }, transaction));
+    const bytes = reading.bytes("meta", stateKey);
+    const state = readState(reading);
+    last = bytes === undefined || state === undefined ? undefined : { bytes, state };
+    return state;
+  };
+};
+
+/** Milliseconds that blocks are read for in one piece. */
+const longestRead = 5;
+
+/** The store at one state, for readers that follow the chain. Answers at once. `release` frees the state. */
+export interface StoreChangesView extends ChangesView {
+  idAt(height: number): string | undefined;
+  blocks(from: number, limit: number): readonly KeptBlock[];
+  orphan(id: string): OrphanBlock | undefined;
+  timesOf(kind: "applied" | "reverted", block: { height: number; id: string }): number;
+  round(round: number): readonly RoundDelegate[] | undefined;
+  release(): void;
+}
+
+const createChangesView = ({ reading, state }: Pick<StateView, "reading" | "state">, release: () => void): StoreChangesView => {
+  const tip: Tip = state.tip;
+  return {
+    tip,
+    idAt: (height) => {
+      if (height === tip.height) return tip.id;
+      return height < 1 || height > tip.height ? undefined : readBlock(reading, height)?.id;
+    },
+    blocks: (from, limit) => {
+      const begun = performance.now();
+      const last = Math.min(tip.height, from + limit - 1);
+      const found: KeptBlock[] = [];
+      for (let height = Math.max(1, from); height <= last; height++) {
+        const full = readFullBlock(reading, height);
+        const digest = readDigest(reading, full.block)?.toString("hex");
+        found.push({ ...withApplied(reading, full), ...(digest === undefined ? {} : { digest }) });
+        if (performance.now() - begun > longestRead) break;
+      }
+      return found;
+    },
+    orphan: (id) => readOrphan(reading, id),
+    timesOf: (kind, block) => readTimes(reading, kind, block),
+    round: (round) => readRound(reading, round),
+    release,
+  };
+};
+
+interface StoreReadsNeeds {
+  /** Whether this process writes the blocks. */
+  isWriter: boolean;
+  /** Whether the states at earlier heights are served. */
+  history: boolean;
+  views: Views;
+  marks: ChainMarks;
+  searches: Searches;
+}
+
+interface StoreReads extends Pick<Store, "snapshot" | "snapshotAt" | "changesView"> {
+  /** A snapshot of a state that is not shown yet. */
+  snapshotOf(view: StateView, bounds?: SnapshotBounds): ChainSnapshot;
+}
+
+/** The state that a process serves. In another process than the one that writes, what is committed may be half of a chain at any time. */
+const createServedView = ({ isWriter, views }: StoreReadsNeeds) => (): StateView | undefined => {
+  if (isWriter) return views.ofNow();
+  const view = views.ofLastCommit();
+  if (view === undefined || view.reading.get("meta", completeKey) === true) return view;
+  views.take(view)();
+  return undefined;
+};
+
+/** The reading side of the store. */
+const createStoreReads = (needs: StoreReadsNeeds): StoreReads => {
+  const { isWriter, history, views, marks, searches } = needs;
+  const servedView = createServedView(needs);
+  const pastLists = createPastLists();
+
+  const snapshotOf: StoreReads["snapshotOf"] = (view, { searchRows = Infinity } = {}) =>
+    createSnapshot(view, searches.begin(searchRows), views.take(view));
+
+  const oldest = createOldest(history);
+
+  const snapshotAt: Store["snapshotAt"] = (height, { searchRows = Infinity } = {}) => {
+    if (!history) throw new PorticoError("NOT_SUPPORTED", "This node keeps no history.");
+    const view = servedView();
+    if (view === undefined) return undefined;
+    const release = views.take(view);
+    try {
+      const { height: tip } = view.state.tip;
+      if (height === tip) return createSnapshot(view, searches.begin(searchRows), release);
+      if (height >= 1 && height < tip) {
+        if (height < oldest.heightOf(view)) throw historyMissing(oldest.of(view));
+        return createPastSnapshot(view, height, { search: searches.begin(searchRows), lists: pastLists, release });
+      }
+    } catch (error) {
+      release();
+      throw error;
+    }
+    release();
+    return undefined;
+  };
+
+  return {
+    snapshotOf,
+    snapshot: (bounds) => {
+      const view = servedView();
+      return view && snapshotOf(view, bounds);
+    },
+    snapshotAt,
+    changesView: () => {
+      const view = isWriter && !marks.complete ? undefined : servedView();
+      return view && createChangesView(view, views.take(view));
+    },
+  };
+};
 
 /** When a block was reverted, in milliseconds since 1970: now, unless a replica's node has told when. */
 const createRevertedAt =

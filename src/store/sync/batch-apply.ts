@@ -15,7 +15,8 @@ const largestBatch = 500;
 /**
  * Parses and writes blocks in batches that keep to the budget, each prepared while the previous one is being committed, and yields to
  * the event loop between them. If a batch cannot be prepared, its blocks are written one by one, so that the store ends with the last
- * good one. `written` is called when blocks are committed. A single block is one that a running host has just applied: there is no backlog, so it is written at the patient pace.
+ * good one. `written` is called when blocks are committed. A single block is one that a running host has just applied: there is no backlog,
+ * so it is written at the patient pace.
  */
 export const createBatchedApply = (store: Store, parse: (data: BlockData, pace: Pace) => Promise<FullBlock>, isStopped: () => boolean, written: () => void) => {
   let size = 10;

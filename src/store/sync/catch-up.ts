@@ -1,21 +1,52 @@
+import type { Tip } from "../../../types/chain.js";
+import type { BlockData, BlockSource, IndexingProgress } from "../../../types/events.js";
+import type { Logger } from "../../../types/node-context.js";
+import type { FullClock } from "../../async/clock.js";
 import { runSliced, type Pace } from "../../async/time-slicing.js";
 import type { FullBlock } from "../../chain/blocks/block.js";
 import type { ChainRules } from "../../chain/rules.js";
-import type { FullClock } from "../../async/clock.js";
 import { messageOf, PorticoError } from "../../errors.js";
 import type { Problems } from "../../operate/problems.js";
-import type { BlockData, BlockSource, IndexingProgress } from "../../../types/events.js";
-import type { Logger } from "../../../types/node-context.js";
 import type { Store } from "../state/store.js";
-import { createApplyRun } from "./apply-run.js";
+import type { BlockName } from "../state/store-contract.js";
+import { createApplyRun, type EmittedBlock } from "./apply-run.js";
 import { createBatchedApply, createProgress, type Progress, silentProgress } from "./batch-apply.js";
-import { type BlockName, createDisowned } from "./disowned.js";
-import { createGoingBack } from "./going-back.js";
-import { createReadOn, type Seen } from "./read-on.js";
-import { createRewardCheck } from "./reward-check.js";
-import type { ToldBlock } from "./runs.js";
-import type { SourceNode } from "./source-node.js";
-import { createSourceReads, type SourceReads } from "./source-reads.js";
+import { createDisowned, createGoingBack } from "./going-back.js";
+import { createReadOn, type SourceExtent } from "./read-on.js";
+import { type SourceNode, createSourceReads, type SourceReads } from "./source.js";
+
+interface RewardCheckNeeds {
+  store: Pick<Store, "tip" | "firstOtherReward">;
+  /** Id of the store's block at a height. */
+  idAt(height: number): string | undefined;
+  problems: Problems;
+}
+
+/**
+ * Compares the rewards of blocks with the milestones'. The state is computed from the blocks' own, and so it is right; but a chain with
+ * others belongs to another network than the host says, whose constants and delegates are then served beside it.
+ * Returns what is to be called when the chain has changed.
+ */
+const createRewardCheck = ({ store, idAt, problems }: RewardCheckNeeds): (() => void) => {
+  const problem = problems.define({ level: "warn", kind: "diverged", begun: "the chain's rewards are not those of its network", ended: "the chain's rewards are those of its network again" });
+  /** The tip when the chain was last looked at. */
+  let checked: Tip | undefined;
+  /** The block that was found. */
+  let other: { height: number; id: string } | undefined;
+
+  return () => {
+    const tip = store.tip();
+    if (tip === undefined || tip.id === checked?.id) return;
+    if (other !== undefined && idAt(other.height) === other.id) return;
+    if (other !== undefined) problem.end();
+    const from = other === undefined && checked !== undefined && idAt(checked.height) === checked.id ? checked.height + 1 : 1;
+    const found = store.firstOtherReward(from);
+    [checked, other] = [tip, found?.block];
+    if (found === undefined) return;
+    const { height, reward } = found.block;
+    problem.begin(`block ${height} has the reward ${reward}, but \`network.milestones\` give ${found.expected} at this height: the chain belongs to another network`);
+  };
+};
 
 export interface CatchingUpNeeds {
   store: Store;
@@ -35,12 +66,14 @@ export interface CatchingUp {
   begin(): Promise<void>;
   /** Leaves what the source no longer has, then writes what it has beyond the tip. The store is then complete. */
   catchUp(): Promise<void>;
-  /** Compares the tip with the source, and catches up if it has another, or still has one beyond. Returns whether the store is at its end. */
+  /**
+   * Compares the tip with the source, and catches up if it has another, or still has one beyond. Returns whether the store is at its end.
+   */
   look(): Promise<boolean>;
   /** Reverts the tip if the host emitted it but was killed before its database had it. */
   takeOutUnsaved(): Promise<void>;
   /** Writes blocks that follow one another, which the host has applied. Returns whether the store lacked any of them. */
-  applyRun(run: readonly ToldBlock[]): Promise<boolean>;
+  applyRun(run: readonly EmittedBlock[]): Promise<boolean>;
   /** Leaves a block, and what was written on it, unless the source still has it. */
   takeOut(block: BlockName): Promise<void>;
   /** To be called when blocks may have been reverted. */
@@ -82,7 +115,10 @@ const createReport = ({ store, logger, clock, onProgress }: CatchingUpNeeds) => 
   };
 };
 
-/** Reverts the tip if the source ends right below it. A source that ends further below is behind, or holds a part of the chain: the store keeps what it has. */
+/**
+ * Reverts the tip if the source ends right below it. A source that ends further below is behind, or holds a part of the chain: the store
+ * keeps what it has.
+ */
 const takeOutUnsaved = async ({ store, logger }: CatchingUpNeeds, source: SourceReads, idAt: CatchingUp["idAt"]): Promise<void> => {
   const tip = store.tip();
   if (tip === undefined || tip.height === 1) return;
@@ -101,7 +137,8 @@ export const createCatchingUp = (needs: CatchingUpNeeds): CatchingUp => {
   const silent = silentProgress(clock);
   let current: Progress = silent;
   const report = createReport(needs);
-  const startProgress = (from: BlockSource): Progress => (current = createProgress(from, clock, (progress) => report(progress, current.target())));
+  const startProgress = (from: BlockSource): Progress =>
+    (current = createProgress(from, clock, (progress) => report(progress, current.target())));
 
   const parse = (data: BlockData, pace: Pace): Promise<FullBlock> => runSliced(rules.parseBlockSliced(data), pace);
   const applyAll = createBatchedApply(store, parse, source.isStopped, () => checkRewards());
@@ -115,12 +152,12 @@ export const createCatchingUp = (needs: CatchingUpNeeds): CatchingUp => {
   const { idAt } = goingBack;
   const checkRewards = createRewardCheck({ store, idAt, problems });
 
-  const seen: Seen = { highest: store.tip()?.height ?? 0, shrunkTo: undefined, liveFrom: Infinity };
+  const extent: SourceExtent = { highest: store.tip()?.height ?? 0, shrunkTo: undefined, liveFrom: Infinity };
   const onLeft = (): void => {
-    seen.highest = Math.min(seen.highest, store.tip()?.height ?? 0);
+    extent.highest = Math.min(extent.highest, store.tip()?.height ?? 0);
   };
   const disowned = createDisowned({ store, source, goingBack, onLeft });
-  const parts = { store, source, goingBack, disowned, seen, applyAll };
+  const parts = { store, source, goingBack, disowned, extent, applyAll };
   const { catchUp, look } = createReadOn({ ...parts, blocks, node, logger, clock, startProgress, noteCompared });
   const { applyRun, takeOut } = createApplyRun({ ...parts, hasSource, mayGoBack: hasSource && node === undefined, silent, catchUp });
 
@@ -140,7 +177,7 @@ export const createCatchingUp = (needs: CatchingUpNeeds): CatchingUp => {
     checkRewards,
     idAt,
     compared,
-    shrunkTo: () => seen.shrunkTo,
+    shrunkTo: () => extent.shrunkTo,
     target: () => current.target(),
     stop: source.stop,
   };

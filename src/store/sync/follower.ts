@@ -8,7 +8,7 @@ import { messageOf, PorticoError } from "../../errors.js";
 import { rebuildText } from "../state/rebuild.js";
 import { type CatchingUp, type CatchingUpNeeds, createCatchingUp } from "./catch-up.js";
 import { createRetrying, type RetryPace } from "./retry.js";
-import { headerOf, runsOf, type ToldBlock } from "./runs.js";
+import { headerOf, runsOf, type EmittedBlock } from "./apply-run.js";
 
 export interface FollowerNeeds extends CatchingUpNeeds {
   /** Is told how long each block of the host's took to be written, in milliseconds. */
@@ -217,7 +217,7 @@ interface HandlingNeeds extends Pick<CatchingUp, "applyRun" | "takeOut"> {
 /** What is done about the host's events. */
 const createHandling = ({ applyRun, takeOut, awaited, attempt, onWritten }: HandlingNeeds): Handling => {
   /** Those of a run are written together, or one after another: each counts with its share. */
-  const timed = async (run: readonly ToldBlock[]): Promise<boolean> => {
+  const timed = async (run: readonly EmittedBlock[]): Promise<boolean> => {
     const begun = performance.now();
     const lackedAny = await applyRun(run);
     const each = (performance.now() - begun) / run.length;

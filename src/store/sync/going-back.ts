@@ -1,9 +1,35 @@
-import type { Logger } from "../../../types/node-context.js";
 import type { Block } from "../../../types/chain.js";
+import type { Logger } from "../../../types/node-context.js";
 import { PorticoError } from "../../errors.js";
 import type { Store } from "../state/store.js";
-import { findFork, type Fork } from "./fork.js";
-import type { SourceReads } from "./source-reads.js";
+import type { BlockName } from "../state/store-contract.js";
+import type { SourceReads } from "./source.js";
+
+/** Where the chain of a block source leaves the store's. */
+interface Fork {
+  /** Of the last block that both have; 0: not even genesis. */
+  height: number;
+  /** Whether the source has another block above it. If not, its chain ended there when it was looked at. */
+  goesOn: boolean;
+}
+
+/**
+ * Finds the fork below a tip that the source does not have, in a number of reads that grows with the logarithm of its depth: a chain's
+ * blocks name those before them, so whoever shares a block shares all below it.
+ */
+const findFork = async (tip: number, isShared: (height: number) => Promise<boolean>, hasOther: (height: number) => Promise<boolean>): Promise<Fork> => {
+  let [shared, other] = [tip - 1, tip];
+  for (let step = 1; shared > 0 && !(await isShared(shared)); step *= 2) {
+    other = shared;
+    shared = shared === 1 ? 0 : Math.max(1, shared - step);
+  }
+  while (other - shared > 1) {
+    const middle = Math.floor((shared + other) / 2);
+    if (await isShared(middle)) shared = middle;
+    else other = middle;
+  }
+  return { height: shared, goesOn: await hasOther(shared + 1) };
+};
 
 interface GoingBackNeeds {
   store: Store;
@@ -130,6 +156,60 @@ export const createGoingBack = ({ store, source, hasSource, logger, begin, onReb
       if (rebuild === undefined) return;
       logger.warn(`the store is still being rebuilt from the block source, because the host's chain left it after block ${rebuild.fork}`);
       if (!rebuild.emptied) await empty(rebuild.fork);
+    },
+  };
+};
+
+interface DisownedNeeds {
+  store: Store;
+  source: SourceReads;
+  goingBack: Pick<GoingBack, "has" | "toHeight">;
+  /** Told that the store has gone back. */
+  onLeft(): void;
+}
+
+/** The lowest of the store's blocks that the host has left. It is kept in the store while it cannot be left there yet. */
+export interface Disowned {
+  /** Leaves a block and all above it, as far as nothing keeps the store from it. @throws PorticoError STORE_UNDO_EXHAUSTED */
+  leave(block: BlockName): Promise<void>;
+  /** Tries again what could not be left before, unless the source has it again. */
+  leaveKept(): Promise<void>;
+  /** The host has applied this block: it may be back on a chain that it had left. */
+  applied(block: BlockName | undefined): void;
+}
+
+export const createDisowned = ({ store, source, goingBack: { has, toHeight }, onLeft }: DisownedNeeds): Disowned => {
+  let disowned = store.disowned();
+
+  const set = (block: BlockName | undefined): void => {
+    disowned = block;
+    store.disown(block);
+  };
+
+  const leave = async (block: BlockName): Promise<void> => {
+    if (disowned === undefined || block.height < disowned.height) disowned = block;
+    try {
+      await toHeight(disowned.height - 1);
+    } catch (error) {
+      set(disowned);
+      throw error;
+    }
+    onLeft();
+    if (!source.isStopped()) set(undefined);
+  };
+
+  return {
+    leave,
+    leaveKept: async () => {
+      const block = disowned;
+      if (block === undefined) return;
+      const isKept = !has(block) || (store.tip()?.id !== block.id && (await source.at(block.height))?.id === block.id);
+      if (source.isStopped()) return;
+      if (isKept) set(undefined);
+      else await leave(block);
+    },
+    applied: (block) => {
+      if (disowned !== undefined && block !== undefined && block.height >= disowned.height && has(block)) set(undefined);
     },
   };
 };

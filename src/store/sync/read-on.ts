@@ -2,16 +2,14 @@ import type { Tip } from "../../../types/chain.js";
 import type { BlockData, BlockSource } from "../../../types/events.js";
 import type { FullClock } from "../../async/clock.js";
 import type { Logger } from "../../../types/node-context.js";
-import { firstWhere } from "../records/binary-search.js";
+import { firstWhere } from "../records/sorting.js";
 import type { Store } from "../state/store.js";
 import type { Progress } from "./batch-apply.js";
-import type { Disowned } from "./disowned.js";
-import type { GoingBack } from "./going-back.js";
-import type { SourceNode } from "./source-node.js";
-import type { SourceReads } from "./source-reads.js";
+import type { Disowned, GoingBack } from "./going-back.js";
+import type { SourceNode, SourceReads } from "./source.js";
 
 /** What is known of the source, by comparison with the store. */
-export interface Seen {
+export interface SourceExtent {
   /** Highest block of the store's that the source has had: at first the tip, which came from the host. */
   highest: number;
   /** Where the source ends, if it no longer has that. */
@@ -29,7 +27,7 @@ interface ReadOnNeeds {
   clock: FullClock;
   goingBack: Pick<GoingBack, "findFork" | "toFork" | "toHeight">;
   disowned: Disowned;
-  seen: Seen;
+  extent: SourceExtent;
   applyAll(blocks: readonly BlockData[], progress: Progress): Promise<void>;
   /** Begins to count the progress of a reading. */
   startProgress(blocks: BlockSource): Progress;
@@ -54,31 +52,31 @@ const finish = ({ store, source, logger }: ReadOnNeeds): void => {
 };
 
 /** Leaves the blocks that the source does not have, if it has others instead. Returns whether it did: if not, the source is behind. */
-const leave = async (tip: Tip, isOther: boolean, { source, node, goingBack, seen }: ReadOnNeeds): Promise<boolean> => {
+const leave = async (tip: Tip, isOther: boolean, { source, node, goingBack, extent }: ReadOnNeeds): Promise<boolean> => {
   const fork = await goingBack.findFork();
   if (source.isStopped()) return false;
   if (fork.goesOn) {
     await goingBack.toFork(fork.height);
-    seen.highest = Math.min(seen.highest, fork.height);
+    extent.highest = Math.min(extent.highest, fork.height);
     node?.endsBelow(undefined);
     return true;
   }
   if (node !== undefined) node.endsBelow(fork.height);
-  else seen.shrunkTo = fork.height < seen.highest ? fork.height : undefined;
+  else extent.shrunkTo = fork.height < extent.highest ? fork.height : undefined;
   // A source that lacks blocks below: of this one it is known that the chain does not have it.
   if (isOther) await goingBack.toHeight(tip.height - 1);
   return isOther;
 };
 
-const applyBeyond = async (beyond: readonly BlockData[], progress: Progress, { seen, applyAll, clock }: ReadOnNeeds): Promise<void> => {
-  const firstLive = firstWhere(0, beyond.length, (place) => (beyond[place]?.height ?? 0) >= seen.liveFrom);
+const applyBeyond = async (beyond: readonly BlockData[], progress: Progress, { extent, applyAll, clock }: ReadOnNeeds): Promise<void> => {
+  const firstLive = firstWhere(0, beyond.length, (place) => (beyond[place]?.height ?? 0) >= extent.liveFrom);
   if (firstLive > 0) await applyAll(beyond.slice(0, firstLive), progress);
   if (firstLive < beyond.length) await applyAll(beyond.slice(firstLive), { ...progress, appliedAt: clock.now });
 };
 
 /** Reads on from the source: what lies beyond the tip, or instead of it. */
 export const createReadOn = (needs: ReadOnNeeds) => {
-  const { store, source, blocks, node, disowned, seen, noteCompared } = needs;
+  const { store, source, blocks, node, disowned, extent, noteCompared } = needs;
   /** The source's block beyond the tip when it was last looked at. */
   let beyondTip: string | undefined;
 
@@ -99,12 +97,12 @@ export const createReadOn = (needs: ReadOnNeeds) => {
         return finish(needs);
       }
       noteCompared();
-      seen.shrunkTo = undefined;
+      extent.shrunkTo = undefined;
       node?.endsBelow(undefined);
       const beyond = tip === undefined ? found : found.filter(({ height }) => height > tip.height);
       if (beyond.length === 0) {
-        if (tip !== undefined && tip.height >= seen.liveFrom) seen.liveFrom = Infinity;
-        seen.highest = Math.max(seen.highest, tip?.height ?? 0);
+        if (tip !== undefined && tip.height >= extent.liveFrom) extent.liveFrom = Infinity;
+        extent.highest = Math.max(extent.highest, tip?.height ?? 0);
         return finish(needs);
       }
       await applyBeyond(beyond, progress, needs);
@@ -124,7 +122,7 @@ export const createReadOn = (needs: ReadOnNeeds) => {
     if (known?.id !== tip.id || (next !== undefined && !isNew)) {
       await catchUp();
     } else {
-      seen.highest = Math.max(seen.highest, tip.height);
+      extent.highest = Math.max(extent.highest, tip.height);
       node?.endsBelow(undefined);
     }
     return !isNew;

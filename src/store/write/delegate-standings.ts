@@ -1,7 +1,7 @@
 import type { WalletDraft } from "../../../types/transaction-type.js";
 import { type DelegateRecord, delegateCodec } from "../layout/codec.js";
 import type { Sliced } from "../../async/time-slicing.js";
-import type { WriterReading } from "../lmdb/reading.js";
+import type { WriterReads } from "../lmdb/read-session.js";
 import { readDelegate, readWallet } from "../records/records.js";
 import { numberOfDelegate } from "./history.js";
 
@@ -28,7 +28,7 @@ export interface DelegateStandings {
   forget(): void;
 }
 
-export const createDelegateStandings = (reading: WriterReading): DelegateStandings => {
+export const createDelegateStandings = (reading: WriterReads): DelegateStandings => {
   let known: Map<string, Candidate> | undefined;
   const numbers = new Map<string, number>();
 

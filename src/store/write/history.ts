@@ -14,7 +14,7 @@ import {
   type WalletTraits,
 } from "../layout/history-rows.js";
 import { numberKey } from "../layout/keys.js";
-import type { Getting } from "../lmdb/reading.js";
+import type { Lookup } from "../lmdb/read-session.js";
 import { readDelegate, readWallet } from "../records/records.js";
 
 /** Writes what a block overwrites, as rows of the database `history`. */
@@ -45,7 +45,7 @@ const heightRow = ({ tip, supply, wallets }: StateRecord, digest: Buffer): [key:
 const packTip = ({ height, id }: Pick<Tip, "height" | "id">): [number, string] => [height, id];
 
 /** Number of a delegate's wallet, which may be one of `written`: those of a block that are not in the store yet. */
-export const numberOfDelegate = (publicKey: string, reading: Getting, written?: ReadonlyMap<string, { number: number }>): number | undefined => {
+export const numberOfDelegate = (publicKey: string, reading: Lookup, written?: ReadonlyMap<string, { number: number }>): number | undefined => {
   const address = readDelegate(reading, publicKey)?.address;
   return address === undefined ? undefined : (written?.get(address) ?? readWallet(reading, address))?.number;
 };
@@ -89,18 +89,18 @@ interface Journaled {
 }
 
 /** The block up to which history is complete. */
-export const readHistoryTip = (reading: Getting): Pick<Tip, "height" | "id"> | undefined => {
+export const readHistoryTip = (reading: Lookup): Pick<Tip, "height" | "id"> | undefined => {
   const found = reading.get("meta", historyTipKey) as [number, string] | undefined;
   return found && { height: found[0], id: found[1] };
 };
 
-export const readHistoryFrom = (reading: Getting): number | undefined => reading.get("meta", historyFromKey) as number | undefined;
+export const readHistoryFrom = (reading: Lookup): number | undefined => reading.get("meta", historyFromKey) as number | undefined;
 
 /**
  * The rows of a block on the state `before`. Where history is not complete up to there, because the store was written without, it begins
  * with that state.
  */
-export const continueHistory = (height: number, before: { state: StateRecord; digest: Buffer } | undefined, pending: Getting, journal: Journaled): HistoryRows => {
+export const continueHistory = (height: number, before: { state: StateRecord; digest: Buffer } | undefined, pending: Lookup, journal: Journaled): HistoryRows => {
   if (before === undefined) journal.put("meta", historyFromKey, height);
   else if (readHistoryTip(pending)?.id !== before.state.tip.id) {
     journal.put("meta", historyFromKey, before.state.tip.height);

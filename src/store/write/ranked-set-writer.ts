@@ -1,7 +1,7 @@
 import { at, countBetween, endOf, keyOf, levelOf, nothing, readCount, topLevel } from "../records/ranked-set.js";
-import { firstWhere } from "../records/binary-search.js";
-import type { Journal } from "./batch/journal.js";
-import type { WriterReading } from "../lmdb/reading.js";
+import { firstWhere } from "../records/sorting.js";
+import type { Journal } from "./batch/undo.js";
+import type { WriterReads } from "../lmdb/read-session.js";
 import type { Sliced } from "../../async/time-slicing.js";
 
 /** Changes counted sets. Counts are held back until `flush`, so that a count that changes often is written once. */
@@ -89,7 +89,7 @@ interface Separators {
   stepsTo(set: number, key: string): Step[];
 }
 
-const createSeparators = (reading: WriterReading): Separators => {
+const createSeparators = (reading: WriterReads): Separators => {
   const roots = new Map<number, Separator>();
 
   const readRow = (set: number, level: number, from: string, to: string | undefined): Separator[] => {
@@ -163,7 +163,7 @@ const createChangedCounts = (journal: Journal) => {
   };
 };
 
-const createRankedSetWriter = (reading: WriterReading, separators: Separators, journal: Journal): RankedSetWriter => {
+const createRankedSetWriter = (reading: WriterReads, separators: Separators, journal: Journal): RankedSetWriter => {
   const { stepsTo, readRow } = separators;
   const { add, flush } = createChangedCounts(journal);
 
@@ -228,7 +228,7 @@ const createRankedSetWriter = (reading: WriterReading, separators: Separators, j
   };
 };
 
-export const createRankedSets = (reading: WriterReading): RankedSets => {
+export const createRankedSets = (reading: WriterReads): RankedSets => {
   const separators = createSeparators(reading);
   return {
     writer: (journal) => {

@@ -10,18 +10,23 @@ import { type StateRecord, stateCodec, type WalletRecord } from "../layout/codec
 import { createDelegateStandings } from "./delegate-standings.js";
 import { type RankedSetWriter, createRankedSets } from "./ranked-set-writer.js";
 import { createWriteLog } from "../layout/write-log.js";
-import { createPlainJournal, createUndoJournal, type Journal, rollBack } from "./batch/journal.js";
+import { createPlainJournal, createUndoJournal, type Journal, rollBack, putUndo, readUndo, removeUndo } from "./batch/undo.js";
 import { continueHistory, type HistoryRows } from "./history.js";
 import type { WriteBatch } from "./batch/write-batch.js";
 import { readFullBlock, readLock, readState, readWallet, stateKey } from "../records/records.js";
 import { atOnce, type Sliced } from "../../async/time-slicing.js";
-import { putUndo, readUndo, removeUndo } from "./batch/undo.js";
 import { noteApplied, withApplied } from "../follow/orphans.js";
-import { writeDelegates, writeLocks, writeWallets } from "./accounts.js";
-import { writeBlockRecord, writeFees, writeTransactions } from "./chain.js";
-import { endRound } from "./round-end.js";
+import {
+  writeDelegates,
+  writeLocks,
+  writeWallets,
+  writeBlockRecord,
+  writeFees,
+  writeTransactions,
+  endRound,
+  type Writing,
+} from "./block-writes.js";
 import { digestBefore, putDigest, removeDigest } from "./state-digest.js";
-import type { Writing } from "./writing.js";
 
 /** When and how often another node applied or reverted a block: milliseconds since 1970. */
 export type TimesOf = (kind: "applied" | "reverted", id: string) => { at: number; times: number } | undefined;

@@ -1,4 +1,4 @@
-import { transact, transactSoon } from "../../store/lmdb/transact.js";
+import { transact, transactSoon } from "../../store/lmdb/safe/transact.js";
 import { unwatched, type WriteWatch } from "../../store/lmdb/write-watch.js";
 import type { LogEnvironment } from "../../store/follow/host-log.js";
 import { readNumber, type WebhookDatabases } from "./databases.js";

@@ -6,7 +6,7 @@ import { createDigest, delegatePart, type Digest, lockPart, ranksPart, supplyPar
 import { defaultOptions } from "../../../src/options/options.js";
 import { delegateCodec, lockCodec, walletCodec } from "../../../src/store/layout/codec.js";
 import type { DatabaseName } from "../../../src/store/layout/keys.js";
-import { createReading } from "../../../src/store/lmdb/reading.js";
+import { createReadSession } from "../../../src/store/lmdb/read-session.js";
 import { readRanking, readState } from "../../../src/store/records/records.js";
 import { createStore, type Store } from "../../../src/store/state/store.js";
 import { createBenchChain } from "../chain/chain.js";
@@ -46,7 +46,7 @@ const stepsOf = <T>(part: (value: T) => string, { before, after }: Change<T>): S
 const createFinder = (store: Store) => {
   const { environment } = store;
   const known = new Map<string, unknown>([["supply", 0n], ["ranks", []]]);
-  const reading = createReading(environment);
+  const reading = createReadSession(environment);
 
   const changeOf = (name: string, after: unknown): Change<never> => {
     const before = known.get(name);

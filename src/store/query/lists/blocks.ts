@@ -10,7 +10,7 @@ import type { DelegateList } from "./delegate-list.js";
 import { amountKey, lists, sets } from "../../layout/keys.js";
 import { blockTester } from "../filters.js";
 import { type AccessPath, amountBounds, answerList, numberBounds, towards } from "../list-query.js";
-import type { Reading } from "../../lmdb/reading.js";
+import type { ReadSession } from "../../lmdb/read-session.js";
 import { existing, heightOf, readBlock, readWallet } from "../../records/records.js";
 import type { Search } from "../search.js";
 import { arraySequence, concatSequences, rankedNumbers, rankedSequence, directed, emptySequence, mapSequence, type Sequence } from "../../records/sequence.js";
@@ -19,7 +19,7 @@ type Name = keyof BlockFilter;
 type BlockPath = AccessPath<number, BlockFilter>;
 
 interface BlockNeeds {
-  reading: Reading;
+  reading: ReadSession;
   state: StateRecord;
   search: Search;
   /** At the tip. */
@@ -166,7 +166,7 @@ const rangesOnly = (filter: BlockFilter): RangeOf<Name>[] => {
 };
 
 /** Ranges that a set can answer, and sets in the order asked for. */
-const inOwnOrder = ({ filter, order }: BlockQuery, reading: Reading): BlockPath[] => {
+const inOwnOrder = ({ filter, order }: BlockQuery, reading: ReadSession): BlockPath[] => {
   const paths: BlockPath[] = [];
   const add = (name: Name & BlockOrder, set: number, bounds: [Buffer | undefined, Buffer | undefined]): void => {
     const ordered = order.field === name;

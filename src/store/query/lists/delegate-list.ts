@@ -2,7 +2,7 @@ import type { Delegate, Tip } from "../../../../types/chain.js";
 import { approvalOf } from "../../../chain/amount.js";
 import { type DelegateRecord, delegateCodec, type StateRecord } from "../../layout/codec.js";
 import { keysIn } from "../../layout/write-log.js";
-import type { Reading } from "../../lmdb/reading.js";
+import type { ReadSession } from "../../lmdb/read-session.js";
 import { heightOf, rankingKey, readDelegate, readRanking, readWallet } from "../../records/records.js";
 import type { Sliced } from "../../../async/time-slicing.js";
 import { readUndo } from "../../write/batch/undo.js";
@@ -26,7 +26,7 @@ export interface DelegateList {
 }
 
 /** Reads the delegates at a tip; given the list at a tip not long before, only what has changed since. */
-export function* readDelegates(reading: Reading, state: StateRecord, before?: DelegateList): Sliced<DelegateList> {
+export function* readDelegates(reading: ReadSession, state: StateRecord, before?: DelegateList): Sliced<DelegateList> {
   const changes = before === undefined ? undefined : yield* changesSince(before, reading, state);
   const read: Read =
     before === undefined || changes === undefined
@@ -39,7 +39,7 @@ export function* readDelegates(reading: Reading, state: StateRecord, before?: De
   return yield* listOf(read, before === undefined || changes?.ranking !== false ? readRanks(reading) : before.ranks, state);
 }
 
-const allRecords = (reading: Reading): DelegateRecord[] =>
+const allRecords = (reading: ReadSession): DelegateRecord[] =>
   [...reading.range("delegates", {})].map(({ value }) => delegateCodec.unpack(value as unknown[]));
 
 interface Changes {
@@ -52,7 +52,7 @@ interface Changes {
 const mostBlocks = 16;
 
 /** What the blocks after a tip have changed; undefined if it is too far back or no longer in the chain, or if an undo record is missing. */
-function* changesSince({ tip, byAddress }: DelegateList, reading: Reading, state: StateRecord): Sliced<Changes | undefined> {
+function* changesSince({ tip, byAddress }: DelegateList, reading: ReadSession, state: StateRecord): Sliced<Changes | undefined> {
   if (state.tip.height - tip.height > mostBlocks || heightOf(reading, tip.id) !== tip.height) return undefined;
   const records = new Map<string, DelegateRecord>();
   const add = (record: DelegateRecord | undefined): void => void (record !== undefined && records.set(record.publicKey, record));
@@ -84,7 +84,7 @@ interface Read {
   numbers: Map<string, number>;
 }
 
-const readInto = ({ delegates, secondPublicKeys, numbers }: Read, record: DelegateRecord, reading: Reading): void => {
+const readInto = ({ delegates, secondPublicKeys, numbers }: Read, record: DelegateRecord, reading: ReadSession): void => {
   const { address, publicKey, voteBalance, producedBlocks, missedBlocks, forgedFees, forgedRewards, lastBlock } = record;
   const wallet = readWallet(reading, address);
   delegates.delete(publicKey);
@@ -112,7 +112,8 @@ const readInto = ({ delegates, secondPublicKeys, numbers }: Read, record: Delega
   });
 };
 
-const readRanks = (reading: Reading): ReadonlyMap<string, number> => new Map(readRanking(reading).map(({ publicKey }, i) => [publicKey, i + 1]));
+const readRanks = (reading: ReadSession): ReadonlyMap<string, number> =>
+  new Map(readRanking(reading).map(({ publicKey }, i) => [publicKey, i + 1]));
 
 function* listOf({ delegates, secondPublicKeys, numbers }: Read, ranks: ReadonlyMap<string, number>, { tip, supply }: StateRecord): Sliced<DelegateList> {
   const all: Delegate[] = [];

@@ -5,7 +5,7 @@ import { averageOf } from "../../../chain/amount.js";
 import { heightsAt } from "../chain-order.js";
 import { type FeeRecord, feeCodec, type StateRecord } from "../../layout/codec.js";
 import { feeBucketSeconds, feeKey, parseFeeKey } from "../../layout/keys.js";
-import type { Reading } from "../../lmdb/reading.js";
+import type { ReadSession } from "../../lmdb/read-session.js";
 import { existing, readTransaction, transactionsOfBlock } from "../../records/records.js";
 import type { Sliced } from "../../../async/time-slicing.js";
 import type { Search } from "../search.js";
@@ -16,7 +16,7 @@ interface Totals {
 }
 
 interface FeeNeeds {
-  reading: Reading;
+  reading: ReadSession;
   state: StateRecord;
   search: Search;
   /** Whether `state` is an earlier one than what is read. */

@@ -2,9 +2,9 @@ import type { Transaction as ReadTransaction } from "lmdb";
 import type { Environment } from "../../lmdb/environment.js";
 import type { LogBytes } from "../../layout/write-log.js";
 import type { Bytes } from "./memtable.js";
-import { createReading, openTransaction } from "../../lmdb/reading.js";
+import { createReadSession, openTransaction } from "../../lmdb/read-session.js";
 import { stateKey } from "../../records/records.js";
-import { putRight, transactAnyway } from "../../lmdb/transact.js";
+import { putRight, transactAnyway } from "../../lmdb/safe/transact.js";
 
 /**
  * Read transactions for the process that writes the store: of the state that it has committed last, or of the one being committed.
@@ -24,7 +24,7 @@ export const createFreshReads = (environment: Pick<Environment, "path" | "root" 
   let committed: Bytes | undefined;
   let coming: Bytes | undefined;
 
-  const stateIn = (transaction?: ReadTransaction): Bytes => createReading(environment, transaction).bytes("meta", stateKey) ?? null;
+  const stateIn = (transaction?: ReadTransaction): Bytes => createReadSession(environment, transaction).bytes("meta", stateKey) ?? null;
 
   const isOfNow = (transaction: ReadTransaction): boolean => {
     const state = stateIn(transaction);

@@ -1,6 +1,6 @@
 import { createWriteLog, type LogBytes } from "../../layout/write-log.js";
 import type { DatabaseName } from "../../layout/keys.js";
-import type { KeyBounds } from "../../lmdb/reading.js";
+import type { KeyBounds } from "../../lmdb/read-session.js";
 
 /** The bytes of a key's value; null: it has none. */
 export type Bytes = Buffer | null;

@@ -26,7 +26,10 @@ export const magic = 0xbeefc0de;
 const isMeta = 8;
 /** Of the layout that liblmdb writes here. lmdb-js takes the process down at a file of another version. */
 const dataVersion = 2;
-/** What the tree of free pages says: that its keys are numbers; and of the whole file, that it is one without a folder, and how lmdb-js syncs it. */
+/**
+ * What the tree of free pages says: that its keys are numbers; and of the whole file, that it is one without a folder, and how lmdb-js
+ * syncs it.
+ */
 const freeFlags = Object.freeze({ numbers: 0x08, noFolder: 0x4000, overlappingSync: 0x1000 });
 const noPage = 0xffffffffffffffffn;
 

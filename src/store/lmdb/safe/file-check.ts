@@ -1,9 +1,7 @@
 import { accessSync, constants, existsSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { messageOf } from "../../../errors.js";
-import { type DatabasesVisitor, walkDatabases } from "./databases.js";
-import { walkFreePages } from "./free-pages.js";
+import { type DatabasesVisitor, walkDatabases, walkFreePages, newestMeta, openPageFile, type PageFile } from "./page-file.js";
 import { type Meta, metaOffsets, wholeLength } from "./meta-pages.js";
-import { newestMeta, openPageFile, type PageFile } from "./page-file.js";
 
 const remedy = "restore it from a backup, or move it away and start anew: a chain is then reindexed from its blocks, and webhooks of `webhooks.mdb` must be created again";
 

@@ -1,14 +1,14 @@
 import type { RangeOptions, Transaction as ReadTransaction } from "lmdb";
 import { PorticoError } from "../../errors.js";
-import type { Environment } from "./environment.js";
-import { createSeek, transactionToGive } from "./seek.js";
+import type { Environment, StoreDatabase } from "./environment.js";
 import { canBeKey, type DatabaseName } from "../layout/keys.js";
 
 /**
- * Reads of one state, all through one LMDB read transaction. The bytes within a block or transaction that is not unpacked yet, and values of a
+ * Reads of one state, all through one LMDB read transaction. The bytes within a block or transaction that is not unpacked yet, and values
+ * of a
  * `view` (keys.ts), last until the next read.
  */
-export interface Reading {
+export interface ReadSession {
   get(database: DatabaseName, key: Buffer): unknown;
   /** The value of a key, as it is stored. */
   bytes(database: DatabaseName, key: Buffer): Buffer | undefined;
@@ -22,7 +22,7 @@ export interface Reading {
 }
 
 /** Reads one value by its key. */
-export type Getting = Pick<Reading, "get">;
+export type Lookup = Pick<ReadSession, "get">;
 
 /** From `start` (inclusive) to `end` (exclusive). */
 export interface KeyBounds {
@@ -31,7 +31,7 @@ export interface KeyBounds {
 }
 
 /** The reads that writing blocks needs: only these have to take pending writes into account. */
-export interface WriterReading extends Getting {
+export interface WriterReads extends Lookup {
   range(database: DatabaseName, bounds: KeyBounds): Iterable<{ key: Buffer; value: unknown }>;
   count(database: DatabaseName, bounds: KeyBounds): number;
 }
@@ -60,7 +60,7 @@ function* checked<T>(database: DatabaseName, entries: Iterable<T>): Generator<T,
 }
 
 /** The same reads; what LMDB or the decoding of a record throws becomes PorticoError RECORD_DAMAGED. */
-export const createCheckedReading = (reading: Reading): Reading => {
+export const createCheckedSession = (reading: ReadSession): ReadSession => {
   const checking = <T>(database: DatabaseName, read: () => T): T => {
     try {
       return read();
@@ -78,16 +78,37 @@ export const createCheckedReading = (reading: Reading): Reading => {
   };
 };
 
-export const createReading = ({ db }: Pick<Environment, "db">, transaction?: ReadTransaction): Reading => {
+/** What lmdb-js's types leave out: the write transaction that is open. */
+interface WithEnvironment {
+  env: { writeTxn?: unknown };
+}
+
+/**
+ * The transaction that lmdb-js has to be given to read a range in this one; undefined: none. It keeps one cursor of each database for its
+ * own transaction, of what is committed now, and makes a native cursor for each range in another: lists then take up to a quarter longer,
+ * and the state at an earlier height twice as long. Within a write transaction, lmdb-js would read what that has written.
+ */
+const transactionToGive = (database: StoreDatabase, transaction: ReadTransaction | undefined): ReadTransaction | undefined => {
+  if ((database as unknown as WithEnvironment).env.writeTxn) return transaction;
+  const own = database.useReadTransaction();
+  own.done();
+  return own === transaction ? undefined : transaction;
+};
+
+export const createReadSession = ({ db }: Pick<Environment, "db">, transaction?: ReadTransaction): ReadSession => {
   const within = transaction === undefined ? {} : { transaction };
-  /** A copy: lmdb-js adds to what it is given. What is spread comes last: the other way round, V8 makes a hidden class of each copy, which stays until a full collection. */
-  const inTransaction = (database: DatabaseName, options: RangeOptions): RangeOptions => ({ transaction: transaction && transactionToGive(db[database], transaction), ...options }) as RangeOptions;
+  /** A copy: lmdb-js adds to what it is given. What is spread comes last: the other way round, V8 keeps a hidden class of each copy. */
+  const inTransaction = (database: DatabaseName, options: RangeOptions): RangeOptions =>
+    ({ transaction: transaction && transactionToGive(db[database], transaction), ...options }) as RangeOptions;
   return {
     get: (database, key) => (canBeKey(key) ? db[database].get(key, within) : undefined),
     bytes: (database, key) => (db[database] as BytesWithin).getBinary(key, within),
     range: (database, options) => db[database].getRange(inTransaction(database, options)),
     keys: (database, options) => db[database].getKeys(inTransaction(database, options)),
-    first: createSeek(db, transaction),
+    first: (database, bounds) => {
+      for (const { value } of db[database].getRange(inTransaction(database, { ...bounds, limit: 1 }))) return value;
+      return undefined;
+    },
     count: (database, options) => db[database].getKeysCount(inTransaction(database, options)),
   };
 };
