@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { WebhookDraft, Webhooks } from "../../../types/webhooks.js";
 import { network } from "../../follow/schedule.js";
 import { median, quantile } from "../load/statistics.js";
-import { startNode } from "../processes/node.js";
+import { logger, startNode } from "../processes/node.js";
 import { heapUsed } from "../processes/usage.js";
 import { limited, type Row } from "../table.js";
 import { createEndlessChain, type EndlessChain } from "./endless-chain.js";
@@ -28,7 +28,7 @@ interface WebhookNode {
 const openNode = async ({ changes }: EndlessChain): Promise<WebhookNode> => {
   const dataDir = mkdtempSync(join(tmpdir(), "portico-bench-follow-"));
   const options = { webhooks: { allowTargets: ["127.0.0.0/8"], maxWebhooks: 2_000 } };
-  const { plugin } = await startNode({ network, dataDir, chain: { snapshot: () => undefined, changes }, options });
+  const { plugin } = await startNode({ network, dataDir, chain: { snapshot: () => undefined, changes }, logger: { ...logger, warn: () => undefined }, options });
   if (plugin.webhooks === undefined) throw new Error("the node has no webhooks");
   return {
     webhooks: plugin.webhooks,

@@ -28,6 +28,7 @@ const requestsOf = async (size: ChainSize, server: PorticoServer): Promise<Recor
 /** What a request costs the serving process on the largest chain and on the smallest, with replies not cached: it may grow as the logarithm does. */
 export const measureGrowth: Measure = async (run) => {
   const { smallest } = run;
+  if (run.size === smallest) throw new Error("growth compares two sizes: --size 100k or larger");
   const open = (size: ChainSize) => openPortico({ size: size.name, options: { cacheSize: 0 } });
   const [small, large] = await Promise.all([open(smallest), open(run.size)]);
   const requests = { small: await requestsOf(smallest, small), large: await requestsOf(run.size, large) };

@@ -1,7 +1,7 @@
 import type { AddressInfo } from "node:net";
 import { EventEmitter } from "eventemitter3";
 import { createApiPlugin } from "../../../src/plugin/plugin.js";
-import type { NodeContext } from "../../../types/node-context.js";
+import type { Logger, NodeContext } from "../../../types/node-context.js";
 import type { ApiPlugin } from "../../../types/plugin.js";
 
 const silent = (): void => undefined;
@@ -14,9 +14,9 @@ export interface BenchNode {
   readonly port: number;
 }
 
-export const startNode = async (context: Omit<NodeContext, "events" | "logger">): Promise<BenchNode> => {
+export const startNode = async (context: Omit<NodeContext, "events" | "logger"> & { logger?: Logger }): Promise<BenchNode> => {
   const events = new EventEmitter();
-  const plugin = createApiPlugin({ ...context, events, logger });
+  const plugin = createApiPlugin({ logger, ...context, events });
   const { port } = (await plugin.listen(0, "127.0.0.1")).address() as AddressInfo;
   return { plugin, events, port };
 };
