@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 import { isSizeName, sizeNames, type SizeName } from "./chain/sizes.js";
 
 /** What a run may measure, in the order of the table. */
-export const parts = ["hot", "cold", "depth", "answers", "growth", "indexing", "start", "memory", "importing", "workers", "webhooks", "history", "digest", "follow", "metrics", "machines"] as const;
+export const parts = ["hot", "cold", "depth", "growth", "indexing", "start", "importing", "history", "follow", "machines"] as const;
 export type Part = (typeof parts)[number];
 
 export const usage = `npm run bench -- [options]
@@ -12,11 +12,9 @@ The largest takes hours on a disk, and less than one in memory (PORTICO_BENCH_DI
 
   --size SIZE    the largest chain: ${sizeNames.join(", ")}; without it 10m
   --only PARTS   some parts of the table, by commas: ${parts.join(", ")}
-  --row TEXT     of the part follow, only the steps whose names have this text (block, backfill, sending 8, path hangs, ...)
+  --row TEXT     of the part follow, only the steps whose names have this text (streams, request, first, deliveries, block, memory, storage)
   --rounds N     times that each thing is measured; without it 5
-  --soak S       seconds of forging and reading for the memory to stay flat; without it 60
-  --write        writes the figures down, for npm run docs to put into the README; a whole run does so anyway
-  --quick        the stable ratios of a small chain in two minutes; ends with 1 where one misses its goal by more than a fifth, twice
+  --quick        the stable ratios of a small chain in a minute; ends with 1 where one misses its goal by more than a fifth, twice
   --build SIZE   only builds the store of a size; goes on where it was interrupted
   --help         prints this
 `;
@@ -26,8 +24,6 @@ export interface BenchOptions {
   only: readonly Part[];
   row: string;
   rounds: number;
-  soak: number;
-  write: boolean;
   quick: boolean;
   build: SizeName | undefined;
   help: boolean;
@@ -44,9 +40,9 @@ const partOf = (name: string): Part => {
   return found;
 };
 
-const countOf = (option: string, text: string): number => {
+const roundsOf = (text: string): number => {
   const count = Number(text);
-  if (!Number.isSafeInteger(count) || count < 1) throw new RangeError(`--${option} takes a whole number from 1, not ${text}`);
+  if (!Number.isSafeInteger(count) || count < 1) throw new RangeError(`--rounds takes a whole number from 1, not ${text}`);
   return count;
 };
 
@@ -54,30 +50,18 @@ const countOf = (option: string, text: string): number => {
 const quickParts: readonly Part[] = ["hot", "depth"];
 
 export const readOptions = (args: readonly string[]): BenchOptions => {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      size: { type: "string" },
-      only: { type: "string" },
-      row: { type: "string" },
-      rounds: { type: "string" },
-      soak: { type: "string" },
-      write: { type: "boolean" },
-      quick: { type: "boolean" },
-      build: { type: "string" },
-      help: { type: "boolean" },
-    },
-  });
-  const quick = values.quick ?? false;
+  const text = { type: "string" } as const;
+  const flag = { type: "boolean", default: false } as const;
+  const options = { size: text, only: text, row: text, rounds: text, quick: flag, build: text, help: flag };
+  const { values } = parseArgs({ args: [...args], options });
+  const { quick, help } = values;
   return {
     size: sizeOf(values.size ?? (quick ? "10k" : "10m")),
     only: values.only?.split(",").map(partOf) ?? (quick ? quickParts : parts),
     row: values.row ?? "",
-    rounds: values.rounds === undefined ? (quick ? 3 : 5) : countOf("rounds", values.rounds),
-    soak: values.soak === undefined ? 60 : countOf("soak", values.soak),
-    write: values.write ?? false,
+    rounds: values.rounds === undefined ? (quick ? 3 : 5) : roundsOf(values.rounds),
     quick,
     build: values.build === undefined ? undefined : sizeOf(values.build),
-    help: values.help ?? false,
+    help,
   };
 };

@@ -5,8 +5,6 @@ import { expect } from "chai";
 import { v1Routes } from "../../src/api/v1/index.js";
 import { v2Routes } from "../../src/api/v2/index.js";
 import { operatorNames } from "../../src/webhooks/conditions/conditions.js";
-import { growthPlot, plotFile } from "../bench/table/plot.js";
-import { readResults } from "../bench/table/results.js";
 import { contractOf, documents, fileOf, readDocument, tables, withTables } from "./tables.js";
 
 /** The cells of a Markdown table's rows below a heading. */
@@ -41,11 +39,6 @@ describe("the READMEs", () => {
 
   it("begin with one that is read in a few minutes", () => {
     expect(readDocument("README.md").split("\n").length).to.be.at.most(200);
-  });
-
-  it("show the growth of costs as last measured", () => {
-    expect(readFileSync(plotFile, "utf8")).to.equal(growthPlot(readResults().curves));
-    expect(readDocument("test/bench/README.md")).to.include("(growth.svg)");
   });
 
   it("cover every row of the contract", () => {

@@ -5,8 +5,6 @@ import { v2Routes } from "../../src/api/v2/index.js";
 import { errorTable } from "../../src/errors.js";
 import { optionTable } from "../../src/options/options.js";
 import { webhookOptionTable } from "../../src/options/webhooks.js";
-import { benchTable } from "../bench/table/markdown.js";
-import { readResults } from "../bench/table/results.js";
 
 /** The tables of the READMEs, generated from the code. `npm run docs` writes them; a test compares them. */
 
@@ -107,7 +105,6 @@ export const tables: Record<string, () => string> = {
   options: optionsTable,
   errors: errorsTable,
   "command line": commandLineTable,
-  bench: () => benchTable(readResults()),
 };
 
 /** The READMEs, and the tables that each of them has. */
@@ -120,7 +117,7 @@ export const documents: Record<string, readonly string[]> = {
   "src/conformance/README.md": [],
   "examples/README.md": [],
   "examples/standalone/README.md": ["command line"],
-  "test/bench/README.md": ["bench"],
+  "test/bench/README.md": [],
 };
 
 export const fileOf = (document: string): URL => new URL(`../../${document}`, import.meta.url);

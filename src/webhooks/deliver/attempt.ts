@@ -95,7 +95,7 @@ const makeRoom = (needs: AttemptsNeeds, one: Answered): Judged => {
 
 /**
  * Ends attempts that were answered: those of one turn of the event loop together. What comes next is taken and sent for all of them, then their outcomes are
- * recorded; one by one, 32 targets take a sixth longer (test/bench/README.md).
+ * recorded; one by one, 32 targets take a sixth longer.
  */
 const createEnd = (needs: AttemptsNeeds, requests: OpenCount, { done, givenBack }: { done(attempt: Attempt, isDelivered: boolean): void; givenBack(attempt: Attempt, error: unknown): void }) => {
   let answered: Answered[] = [];

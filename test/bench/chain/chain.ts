@@ -6,7 +6,7 @@ import type { BenchLedger } from "./ledger.js";
 import { networkOf } from "./network.js";
 import { createPlanner } from "./planner.js";
 import { createRender } from "./render.js";
-import type { ChainSize } from "./sizes.js";
+import { type ChainSize, fullBlock } from "./sizes.js";
 
 /** Raised whenever the same size would give another chain. */
 export const chainVersion = 1;
@@ -19,8 +19,8 @@ export interface BenchChain {
   /** Height of the next block. */
   readonly height: number;
   next(transactions?: number): FullBlock;
-  /** Advances until `height` comes next, without making the blocks before it. Calls `tell` now and then. */
-  skipTo(height: number, tell?: (height: number) => void): void;
+  /** Advances until `height` comes next, without making the blocks before it. */
+  skipTo(height: number): void;
 }
 
 /** A block in the form in which hosts carry it. */
@@ -35,8 +35,6 @@ export const benchNetwork = (size: ChainSize): Network => {
   return networkOf(size, blockDataOf(createRender(ofGenesis)(genesis)));
 };
 
-const tellEvery = 250_000;
-
 export const createBenchChain = (size: ChainSize): BenchChain => {
   const planner = createPlanner(size);
   const render = createRender(size.wallets);
@@ -49,11 +47,15 @@ export const createBenchChain = (size: ChainSize): BenchChain => {
       return planner.height;
     },
     next: (transactions) => render(planner.next(transactions)),
-    skipTo: (height, tell) => {
-      while (planner.height < height) {
-        planner.next();
-        if (planner.height % tellEvery === 0) tell?.(planner.height);
-      }
+    skipTo: (height) => {
+      while (planner.height < height) planner.next();
     },
   };
+};
+
+/** Blocks beyond a chain's end, so many at a time. */
+export const blocksBeyond = (size: ChainSize, transactions = fullBlock): ((count: number) => BlockData[]) => {
+  const chain = createBenchChain(size);
+  chain.skipTo(size.blocks + 1);
+  return (count) => Array.from({ length: count }, () => blockDataOf(chain.next(transactions)));
 };

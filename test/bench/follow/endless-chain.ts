@@ -10,7 +10,7 @@ export interface EndlessChain {
   grow(blocks: number): void;
 }
 
-export const rules = createChainRules(network);
+const rules = createChainRules(network);
 const [genesisTransaction] = rules.parseBlock(genesis).transactions;
 if (genesisTransaction === undefined) throw new Error("genesis has transactions");
 const first = { ...genesisTransaction, vendorField: "" };

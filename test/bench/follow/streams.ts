@@ -1,96 +1,71 @@
-import { type ChildProcess, fork } from "node:child_process";
-import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { median } from "../load/statistics.js";
-import type { Row } from "../table/row.js";
-import type { StreamsTold } from "../processes/streams.js";
+import { blocksBeyond } from "../chain/chain.js";
+import { sizes } from "../chain/sizes.js";
+import { median, quantile } from "../load/statistics.js";
+import type { Contestant } from "../measures/contest.js";
+import { openPeer, openPortico } from "../measures/servers.js";
+import { openProcess } from "../processes/asking.js";
+import type { StreamsHandlers } from "../processes/streams.js";
+import { limited, type Row } from "../table.js";
 
 const clients = 2;
 const blocks = 100;
 /** Before those that count, to have the code compiled: of Portico's and of the bare server's. */
 const warmUp = 10;
 
-/** What a process tells next. @throws Error if it ends instead */
-const next = async (child: ChildProcess): Promise<StreamsTold> => {
-  const ending = new AbortController();
-  const ended = once(child, "exit", { signal: ending.signal }).then(() => Promise.reject(new Error("a process of the streams has ended")));
-  try {
-    const [told] = (await Promise.race([once(child, "message"), ended])) as [StreamsTold];
-    return told;
-  } finally {
-    ended.catch(() => undefined);
-    ending.abort();
-  }
-};
-
-const start = async (script: string, args: readonly string[]): Promise<{ child: ChildProcess; ready: StreamsTold }> => {
-  const child = fork(fileURLToPath(new URL(`../processes/${script}.js`, import.meta.url)), [...args], { stdio: ["ignore", "inherit", "inherit", "ipc"] });
-  return { child, ready: await next(child) };
-};
-
-interface Side {
-  server: ChildProcess;
-  listeners: ChildProcess[];
-  /** Milliseconds from a block to the last client. */
-  delays: number[];
-  /** Microseconds of processor time that the server took for a block. */
-  used: number[];
+interface BlockFigures {
+  /** Milliseconds until the last client has the block. */
+  delay: number;
+  /** Microseconds of the server's processor time. */
+  used: number;
 }
 
-const startSide = async (script: string, streams: number, dataDir: string): Promise<Side> => {
-  const { child: server, ready } = await start(script, [dataDir, String(streams)]);
-  const openings = Array.from({ length: clients }, () => start("streams", [String(ready.port), String(streams / clients)]));
-  return { server, listeners: (await Promise.all(openings)).map(({ child }) => child), delays: [], used: [] };
+/** Opens streams of a server. Returns what sends them a block and measures it. */
+const openStreams = async (server: Contestant, streams: number, emit: () => Promise<number>) => {
+  const listeners = Array.from({ length: clients }, () => openProcess<StreamsHandlers>("streams"));
+  await Promise.all(listeners.map((listener) => listener.ask("open", { port: server.port, count: streams / clients })));
+  return {
+    block: async (): Promise<BlockFigures> => {
+      const arrivals = listeners.map((listener) => listener.ask("block", undefined));
+      const before = await server.cpuTime();
+      const at = await emit();
+      const last = Math.max(...(await Promise.all(arrivals)));
+      return { delay: last - at, used: (await server.cpuTime()) - before };
+    },
+    close: () => Promise.all(listeners.map((listener) => listener.close())),
+  };
 };
-
-const ask = async (server: ChildProcess, asked: "block" | "memory" | "used"): Promise<StreamsTold> => {
-  server.send(asked);
-  return next(server);
-};
-
-const sendBlock = async ({ server, listeners, delays, used }: Side): Promise<void> => {
-  const all = listeners.map((listener) => next(listener));
-  const { at = 0 } = await ask(server, "block");
-  delays.push(Math.max(...(await Promise.all(all)).map((told) => told.at ?? 0)) - at);
-  used.push((await ask(server, "used")).used ?? 0);
-};
-
-const highest = (values: readonly number[]): number => [...values].sort((one, other) => one - other)[Math.ceil(0.99 * values.length) - 1] ?? 0;
 
 /**
  * A node in one process, its streams' clients in others: from when the host emits a block until the last client has it. In turns with a
  * server of `node:http` alone, which shows what of it is the machine's and the clients'.
  */
-const measureSome = async (streams: number): Promise<Row[]> => {
-  const dataDir = mkdtempSync(join(tmpdir(), "portico-bench-streams-"));
-  const node = await startSide("streaming", streams, dataDir);
-  const { memory = 0 } = await ask(node.server, "memory");
-  const bare = await startSide("bare-streams", streams, dataDir);
+export const measureStreams = async (streams: number, limit: number): Promise<Row[]> => {
+  const size = sizes["10k"];
+  const portico = await openPortico({ size: size.name, options: { maxStreams: streams, maxConnections: 2 * streams } });
+  const bare = await openPeer("streams");
+  const forge = async (): Promise<number> => (await portico.process.ask("forge", { blocks: 1, interval: 0 }))[0]?.at ?? NaN;
+  await portico.process.ask("hold", blocksBeyond(size, 10)(warmUp + blocks));
+  const before = await portico.process.ask("heapUsed", undefined);
+  const ours = await openStreams(portico, streams, forge);
+  const each = (((await portico.process.ask("heapUsed", undefined)) - before) * 1_024) / streams;
+  const theirs = await openStreams(bare, streams, bare.emit);
+  const own: BlockFigures[] = [];
+  const peer: BlockFigures[] = [];
   for (let block = -warmUp; block < blocks; block++) {
-    for (const side of [node, bare]) {
-      if (block === 0) Object.assign(side, { delays: [], used: [] });
-      await sendBlock(side);
-    }
+    const [one, other] = [await ours.block(), await theirs.block()];
+    if (block < 0) continue;
+    own.push(one);
+    peer.push(other);
   }
-  for (const child of [node, bare].flatMap(({ server, listeners }) => [server, ...listeners])) child.kill();
-  rmSync(dataDir, { recursive: true, force: true });
-  const [group, count, limit] = ["following", streams.toLocaleString("en"), streams > 1_000 ? 250 : 100];
-  const [figure, barely] = [highest(node.delays), highest(bare.delays)];
-  const note = `median ${median(node.delays).toFixed(0)} ms; bare node:http: ${barely.toFixed(0)}, median ${median(bare.delays).toFixed(0)} ms`;
-  const [used, usedBarely] = [node, bare].map((side) => median(side.used) / streams) as [number, number];
-  const each = memory / streams;
+  await portico.process.ask("takeOut", undefined);
+  await Promise.all([ours.close(), theirs.close(), portico.close(), bare.close()]);
+  const delay = (all: readonly BlockFigures[], part: number): number => quantile(Float64Array.from(all, (one) => one.delay).sort(), part);
+  const used = (all: readonly BlockFigures[]): number => median(all.map((one) => one.used)) / streams;
+  const [group, count] = ["following", `${streams.toLocaleString("en")} streams`];
+  const note = `median ${delay(own, 0.5).toFixed(0)} ms; bare node:http: ${delay(peer, 0.99).toFixed(0)}, median ${delay(peer, 0.5).toFixed(0)} ms`;
   return [
-    { group, what: `${count} streams: from a block to the last client, 99th percentile of ${blocks}`, figure, unit: "ms", against: "limit", peer: limit, ratio: figure / limit, goal: { atMost: 1 }, note },
-    { group, what: `${count} streams: processor time for a block and stream`, figure: used, unit: "µs", against: "bare node:http", peer: usedBarely, ratio: used / usedBarely },
-    { group, what: `${count} streams: memory of each`, figure: each, unit: "KB", against: "limit", peer: 20, ratio: each / 20, goal: { atMost: 1 } },
+    limited({ group, what: `${count}: from a block to the last client, p99 of ${blocks}`, figure: delay(own, 0.99), unit: "ms", note }, limit),
+    { group, what: `${count}: processor time for a block and stream`, figure: used(own), unit: "µs", against: "bare node:http", peer: used(peer), ratio: used(own) / used(peer) },
+    limited({ group, what: `${count}: memory of each`, figure: each, unit: "KB" }, 20),
   ];
-};
-
-export const measureStreams = async (sizes: readonly number[]): Promise<Row[]> => {
-  const rows: Row[] = [];
-  for (const streams of sizes) rows.push(...(await measureSome(streams)));
-  return rows;
 };

@@ -3,10 +3,10 @@ import { createChance, below } from "../chain/mixing.js";
 import { transactionId } from "../chain/names.js";
 import { firstDelegate } from "../chain/deeds.js";
 import type { ChainSize } from "../chain/sizes.js";
-import { walletAddress } from "../questions/parties.js";
-import type { Row } from "../table/row.js";
+import { walletAddress } from "../chain/parties.js";
+import type { Measure, Run } from "../measure.js";
+import { limited, type Row } from "../table.js";
 import { contest, ratioOf } from "./contest.js";
-import type { Measure, Run } from "./measure.js";
 import { bodyAt, openPeer, openPortico, type PorticoServer } from "./servers.js";
 
 /** Requests that each ask for something else. */
@@ -80,7 +80,7 @@ const usualBody = async (port: number, paths: readonly string[]): Promise<Uint8A
 
 export const measureCold: Measure = async (run) => {
   const { size } = run;
-  const portico = await openPortico({ size: size.name, ...(size.wallets < manyWallets ? { cacheSize: 0 } : {}) });
+  const portico = await openPortico({ size: size.name, ...(size.wallets < manyWallets ? { options: { cacheSize: 0 } } : {}) });
   run.say("cold: reading the store into memory");
   await portico.process.ask("touch", size.name);
   const reads = coldReads(portico, size);
@@ -93,29 +93,10 @@ export const measureCold: Measure = async (run) => {
     for (let round = 0; round <= run.rounds; round++) lists.push(await paths(count, round));
     const scores = await contest({ portico, koa }, run, { connections, requestsOf: (round) => lists[round] ?? [], once: true });
     const { ratio, note } = ratioOf(scores.portico, scores.koa, run);
+    const [figure, peer, note99] = [scores.portico.perSecond, scores.koa.perSecond, `bare Koa: ${scores.koa.p99.toFixed(1)} ms`];
     rows.push(
-      {
-        group: "cold",
-        what,
-        figure: scores.portico.perSecond,
-        unit: "req/s",
-        against: "bare Koa",
-        peer: scores.koa.perSecond,
-        ratio,
-        note: `store in memory; ${note}`,
-        goal: { atLeast: 0.5 },
-      },
-      {
-        group: "cold",
-        what: `${what}, p99 at ${connections} connections`,
-        figure: scores.portico.p99,
-        unit: "ms",
-        against: "limit",
-        peer: 3,
-        ratio: scores.portico.p99 / 3,
-        ...(run.quick ? {} : { goal: { atMost: 1 } }),
-        note: `bare Koa: ${scores.koa.p99.toFixed(1)} ms`,
-      },
+      { group: "cold", what, figure, unit: "req/s", against: "bare Koa", peer, ratio, goal: { atLeast: 0.5 }, note: `store in memory; ${note}` },
+      limited({ group: "cold", what: `${what}, p99 at ${connections} connections`, figure: scores.portico.p99, unit: "ms", note: note99 }, 3),
     );
     await koa.close();
   }

@@ -1,12 +1,12 @@
 import { type Asked, type LoadFigures, putLoad } from "../load/load.js";
 import { median, quantile } from "../load/statistics.js";
-import type { Usage } from "../processes/usage.js";
-import type { Run } from "./measure.js";
+import type { Run } from "../measure.js";
 
-/** A server that takes part: before and after each load, it is asked what it has used of the machine. */
+/** A server that takes part. */
 export interface Contestant {
   readonly port: number;
-  usage(): Promise<Usage>;
+  /** Microseconds of processor time that it has taken. */
+  cpuTime(): Promise<number>;
 }
 
 /** The results of a load on one server: medians of all rounds. */
@@ -24,10 +24,10 @@ interface Heat extends LoadFigures {
   cpu: number;
 }
 
-const runHeat = async ({ port, usage }: Contestant, load: { connections: number; requests: readonly Asked[]; duration?: number }): Promise<Heat> => {
-  const before = await usage();
+const runHeat = async ({ port, cpuTime }: Contestant, load: { connections: number; requests: readonly Asked[]; duration?: number }): Promise<Heat> => {
+  const before = await cpuTime();
   const figures = await putLoad({ port, ...load });
-  return { ...figures, cpu: (await usage()).cpu - before.cpu };
+  return { ...figures, cpu: (await cpuTime()) - before };
 };
 
 const scoreOf = (heats: readonly Heat[]): Score => ({

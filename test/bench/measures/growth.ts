@@ -1,82 +1,46 @@
-import type { ChainSize, SizeName } from "../chain/sizes.js";
-import { busiestAddress } from "../questions/parties.js";
-import type { Curve } from "../table/results.js";
-import type { Row } from "../table/row.js";
+import type { ChainSize } from "../chain/sizes.js";
+import { busiestAddress } from "../chain/parties.js";
+import type { Measure } from "../measure.js";
+import type { Row } from "../table.js";
 import { coldReads } from "./cold.js";
 import { contest } from "./contest.js";
 import { hotPaths } from "./hot.js";
-import type { Run } from "./measure.js";
 import { openPortico, type PorticoServer } from "./servers.js";
 
-/** By what factor the logarithm grows from the first size to the last. */
-const logarithmOf = (sizes: readonly ChainSize[]): number => {
-  const [first, last] = [sizes[0], sizes.at(-1)];
-  return first === undefined || last === undefined ? 1 : Math.log(last.transactions) / Math.log(first.transactions);
-};
-
 const connections = 4;
-
-interface Request {
-  what: string;
-  /** For each size, one or more. */
-  paths: ReadonlyMap<SizeName, readonly string[]>;
-}
+/** Requests that each ask for something else. */
+const count = 500;
 
 const middlePage = (path: string, rows: number): string => `${path}?page=${Math.max(1, Math.floor(rows / 200))}&limit=100`;
 
-/** The same for every chain. */
-const fixedRequests = (sizes: readonly ChainSize[]): Request[] => [
-  ...Object.entries(hotPaths).map(([what, path]) => ({ what, paths: new Map(sizes.map(({ name }) => [name, [path]])) })),
-  {
-    what: "the middle page of all transactions",
-    paths: new Map(sizes.map(({ name, transactions }) => [name, [middlePage("/api/transactions", transactions)]])),
-  },
-  { what: "the middle page of all wallets", paths: new Map(sizes.map(({ name, wallets }) => [name, [middlePage("/api/wallets", wallets)]])) },
-  {
-    what: "the middle page of the busiest wallet's transactions",
-    paths: new Map(sizes.map(({ name, busiest }) => [name, [middlePage(`/api/wallets/${busiestAddress}/transactions`, busiest)]])),
-  },
-];
-
-const count = 500;
-
-/** Different for every request. */
-const changingRequests = async (servers: readonly { size: ChainSize; server: PorticoServer }[]): Promise<Request[]> => {
-  const bySize = servers.map(({ size, server }) => ({ size, reads: coldReads(server, size) }));
-  const [first] = bySize;
-  return Promise.all(
-    (first?.reads ?? []).map(async ({ what }, index) => ({
-      what,
-      paths: new Map(
-        await Promise.all(bySize.map(async ({ size, reads }) => [size.name, (await reads[index]?.paths(count, 0)) ?? []] as const)),
-      ),
-    })),
-  );
+/** What is asked of one chain, by its name in the table. */
+const requestsOf = async (size: ChainSize, server: PorticoServer): Promise<Record<string, string[]>> => {
+  const requests: Record<string, string[]> = {
+    ...Object.fromEntries(Object.entries(hotPaths).map(([what, path]) => [what, [path]])),
+    "the middle page of all transactions": [middlePage("/api/transactions", size.transactions)],
+    "the middle page of all wallets": [middlePage("/api/wallets", size.wallets)],
+    "the middle page of the busiest wallet's transactions": [middlePage(`/api/wallets/${busiestAddress}/transactions`, size.busiest)],
+  };
+  for (const { what, paths } of coldReads(server, size)) requests[what] = await paths(count, 0);
+  return requests;
 };
 
-/** What a request costs the serving process on chains of every size, with replies not cached. */
-export const measureGrowth = async (run: Run): Promise<{ rows: Row[]; curves: Curve[] }> => {
-  const servers = await Promise.all(run.sizes.map(async (size) => ({ size, server: await openPortico({ size: size.name, cacheSize: 0 }) })));
-  const contestants = Object.fromEntries(servers.map(({ size, server }) => [size.name, server]));
-  const curves: Curve[] = [];
-  for (const { what, paths } of [...fixedRequests(run.sizes), ...(await changingRequests(servers))]) {
+/** What a request costs the serving process on the largest chain and on the smallest, with replies not cached: it may grow as the logarithm does. */
+export const measureGrowth: Measure = async (run) => {
+  const { smallest } = run;
+  if (run.size === smallest) throw new Error("growth compares two sizes: --size 100k or larger");
+  const open = (size: ChainSize) => openPortico({ size: size.name, options: { cacheSize: 0 } });
+  const [small, large] = await Promise.all([open(smallest), open(run.size)]);
+  const requests = { small: await requestsOf(smallest, small), large: await requestsOf(run.size, large) };
+  const atMost = Math.log(run.size.transactions) / Math.log(smallest.transactions);
+  const rows: Row[] = [];
+  for (const what of Object.keys(requests.large)) {
     run.say(`growth: ${what}`);
-    const scores = await contest(contestants, { ...run, slice: run.slice / 2 }, { connections, requestsOf: (_, name) => paths.get(name as SizeName) ?? [] });
-    curves.push({ what, points: run.sizes.map(({ name, transactions }) => ({ transactions, cost: scores[name]?.cpu ?? NaN })) });
+    const load = { connections, requestsOf: (_: number, name: "small" | "large") => requests[name][what] ?? [] };
+    const scores = await contest({ small, large }, { ...run, slice: run.slice / 2 }, load);
+    const [figure, peer] = [scores.large.cpu, scores.small.cpu];
+    rows.push({ group: "growth", what, figure, unit: "µs/req", against: `at ${smallest.name}`, peer, ratio: figure / peer, goal: { atMost } });
   }
-  await Promise.all(servers.map(({ server }) => server.close()));
-  const rows = curves.map(({ what, points }): Row => {
-    const [first, last] = [points[0]?.cost ?? NaN, points.at(-1)?.cost ?? NaN];
-    return {
-      group: "growth",
-      what,
-      figure: last,
-      unit: "µs/req",
-      against: `at ${run.sizes[0]?.name ?? ""}`,
-      peer: first,
-      ratio: last / first,
-      goal: { atMost: logarithmOf(run.sizes) },
-    };
-  });
-  return { rows, curves };
+  await Promise.all([small.close(), large.close()]);
+  return rows;
 };

@@ -1,8 +1,7 @@
-import { walletAddress } from "../questions/parties.js";
-import type { Row } from "../table/row.js";
-import { isMeasured } from "./again.js";
+import { walletAddress } from "../chain/parties.js";
+import type { Measure, Run } from "../measure.js";
+import type { Row } from "../table.js";
 import { contest, type Contestant, ratioOf, type Score } from "./contest.js";
-import type { Measure, Run } from "./measure.js";
 import { bodyAt, headersAt, openPeer, openPortico, type PorticoServer } from "./servers.js";
 
 /** What clients ask for most, by its name in the table. */
@@ -21,8 +20,7 @@ const neverKept = ["node/status"];
 
 const groups = { listener: "hot", middleware: "hot, in a host's Koa app" } as const;
 
-const pathsFor = (run: Run, group: string): [what: string, path: string][] =>
-  Object.entries(hotPaths).filter(([what]) => (!run.quick || !neverKept.includes(what)) && isMeasured(run, group, what));
+const pathsFor = (run: Run): [what: string, path: string][] => Object.entries(hotPaths).filter(([what]) => !run.quick || !neverKept.includes(what));
 
 const withoutQuery = (path: string): string => path.split("?", 1)[0] ?? path;
 
@@ -43,7 +41,7 @@ const rowOf = (what: string, figures: Record<"portico" | "peer", Score>, peer: k
 /** On a listener of its own. */
 const measureListener = async (portico: PorticoServer, { koa, node }: Peers, run: Run): Promise<Row[]> => {
   const rows: Row[] = [];
-  for (const [what, path] of pathsFor(run, groups.listener)) {
+  for (const [what, path] of pathsFor(run)) {
     run.say(`${groups.listener}: ${what}`);
     const scores = await contest({ portico, koa, node }, run, { connections, requestsOf: () => [path] });
     rows.push(
@@ -59,9 +57,9 @@ const measureListener = async (portico: PorticoServer, { koa, node }: Peers, run
  * same headers: Koa keeps them one by one for the host's other middleware, which takes longer than all that Portico does.
  */
 const measureMiddleware = async (portico: PorticoServer, { koa, same }: Record<"koa" | "same", Contestant>, run: Run): Promise<Row[]> => {
-  const mounted = { port: await portico.process.ask("mount", undefined), usage: portico.usage };
+  const mounted = { port: await portico.process.ask("mount", undefined), cpuTime: portico.cpuTime };
   const rows: Row[] = [];
-  for (const [what, path] of pathsFor(run, groups.middleware)) {
+  for (const [what, path] of pathsFor(run)) {
     run.say(`${groups.middleware}: ${what}`);
     const scores = await contest({ mounted, koa, same }, run, { connections, requestsOf: () => [path] });
     const row = { ...rowOf(what, { portico: scores.mounted, peer: scores.koa }, "koa", run), group: groups.middleware };

@@ -1,10 +1,10 @@
+import { blocksBeyond } from "../chain/chain.js";
 import { fullBlock } from "../chain/sizes.js";
 import { putLoad } from "../load/load.js";
 import { median, quantile } from "../load/statistics.js";
-import type { Row } from "../table/row.js";
-import { blocksBeyond } from "./blocks.js";
+import type { Measure, Run } from "../measure.js";
+import type { Row } from "../table.js";
 import { hotPaths } from "./hot.js";
-import type { Measure, Run } from "./measure.js";
 import { openPortico, type PorticoServer } from "./servers.js";
 
 const connections = 32;
@@ -37,9 +37,9 @@ const measureTurns = async (portico: PorticoServer, run: Run, asFastAsItGoes: bo
   for (let round = 0; round < Math.min(3, run.rounds); round++) {
     turn.idle.push(await p99());
     await portico.process.ask("hold", beyond(seconds));
-    const [busy, spent] = await Promise.all([p99(), portico.process.ask("forge", { blocks: seconds, interval: 1_000 })]);
+    const [busy, forged] = await Promise.all([p99(), portico.process.ask("forge", { blocks: seconds, interval: 1_000 })]);
     turn.importing.push(busy);
-    turn.blocks.push(...spent);
+    turn.blocks.push(...forged.map(({ spent }) => spent));
   }
   await portico.process.ask("takeOut", undefined);
   return turn;

@@ -1,9 +1,9 @@
 import { fullBlock } from "../chain/sizes.js";
 import { median } from "../load/statistics.js";
+import type { Measure } from "../measure.js";
 import { openProcess } from "../processes/asking.js";
 import type { IndexingHandlers, Spent } from "../processes/indexing.js";
-import type { Row } from "../table/row.js";
-import type { Measure, Run } from "./measure.js";
+import type { Row } from "../table.js";
 
 /** A host's blocks come one by one, each a write of its own; blocks that were missed are written several at a time. */
 const cases = [
@@ -12,21 +12,6 @@ const cases = [
   { what: "empty blocks, one a write", transactions: 0, together: 1, writes: 400 },
   { what: "empty blocks, fifty a write", transactions: 0, together: 50, writes: 16 },
 ];
-
-type Indexing = ReturnType<typeof openProcess<IndexingHandlers>>;
-
-/** What the checksums cost that `verifyStore` compares: the same blocks into a store that keeps them and one that does not, by processor time. */
-const measureChecksums = async (run: Run, process: Indexing): Promise<Row[]> => {
-  run.say("indexing: checksums");
-  const blocks = run.quick ? 4_000 : 20_000;
-  const figures = await process.ask("checksums", { size: run.size.name, blocks: Math.min(blocks, run.size.blocks), together: 100, full: run.quick ? 20 : 60 });
-  return ([["catchingUp", "blocks of all sizes, a hundred a write"], ["full", `blocks of ${fullBlock} transactions, one a write`]] as const).map(([name, what]) => {
-    const pairs = figures[name];
-    const ratio = median(pairs.map(([kept, not]) => kept / not));
-    const figure = median(pairs.map(([kept]) => kept));
-    return { group: "indexing", what: `checksums: ${what}`, figure, unit: "ms", against: "without", peer: figure / ratio, ratio, goal: { atMost: 1.1 }, note: "processor time of a write; median of pairs" };
-  });
-};
 
 /**
  * Writing blocks through the store, against replaying the same puts and removals, byte for byte, with lmdb-js alone in as many write
@@ -54,7 +39,6 @@ export const measureIndexing: Measure = async (run) => {
       note: `${Math.round(operations / blocks)} puts and ${Math.round(bytes / blocks / 1_024)} KiB a block; by processor time ${working.toFixed(2)}`,
     });
   }
-  rows.push(...(await measureChecksums(run, process)));
   await process.close();
   return rows;
 };

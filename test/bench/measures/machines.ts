@@ -1,20 +1,19 @@
-import { copyFileSync, closeSync, existsSync, fsyncSync, mkdtempSync, openSync, readFileSync, rmSync, statSync } from "node:fs";
+import { closeSync, copyFileSync, existsSync, fsyncSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { blockDataOf, createBenchChain } from "../chain/chain.js";
+import { blocksBeyond } from "../chain/chain.js";
 import type { ChainSize } from "../chain/sizes.js";
 import { median } from "../load/statistics.js";
+import type { Measure, Run } from "../measure.js";
 import { openProcess } from "../processes/asking.js";
-import type { ReplicaHandlers } from "../processes/replica.js";
-import { storeFolder } from "../stores/folders.js";
-import type { Row } from "../table/row.js";
-import type { Measure, Run } from "./measure.js";
+import type { PorticoHandlers } from "../processes/portico.js";
+import { storeFolder } from "../stores/build.js";
+import { limited, type Row } from "../table.js";
 import { openPortico, type PorticoServer } from "./servers.js";
 
+const group = "more machines";
 /** Milliseconds for which a snapshot may stop writes. */
 const longestStop = 50;
-/** Milliseconds from one block to the next. */
-const interval = 50;
 /** Blocks of one turn, after which they are reverted: the snapshot has to be taken back from there. */
 const blocksOfTurn = 400;
 /** Blocks below the end of the chain: what is to be a snapshot must be final. */
@@ -22,38 +21,26 @@ const below = 110;
 /** Seconds in which a replica is to serve, where copying the file twice does not take longer. */
 const startLimit = 60;
 
-interface Snapshots {
-  snapshots: { file: string; bytes: number }[];
-}
-
-const manifestIn = (lake: string): Snapshots | undefined => {
+const snapshotIn = (lake: string): { file: string; bytes: number } | undefined => {
   const path = join(lake, "manifest.json");
-  return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as Snapshots) : undefined;
-};
-
-/** Empty blocks beyond a chain's end: what they take to write is next to nothing, so that a wait shows. */
-const emptyBlocks = (size: ChainSize, count: number) => {
-  const chain = createBenchChain(size);
-  chain.skipTo(size.blocks + 1);
-  return Array.from({ length: count }, () => blockDataOf(chain.next(0)));
+  if (!existsSync(path)) return undefined;
+  return (JSON.parse(readFileSync(path, "utf8")) as { snapshots: { file: string; bytes: number }[] }).snapshots[0];
 };
 
 /**
- * Writes a block every now and then, at least so many, until `isEnough`. Returns the milliseconds that each took, without those of the first
- * turn: the first rounds after a start read all delegates from the disk.
+ * Writes empty blocks, which take next to nothing, so that a wait shows: at least so many turns, until `isEnough`. Returns the milliseconds of each by its place in
+ * the turn, without those of the first turn: the first rounds after a start read all delegates from the disk.
  */
-const write = async ({ process }: PorticoServer, size: ChainSize, least: number, isEnough: () => boolean): Promise<number[]> => {
-  const blocks = emptyBlocks(size, blocksOfTurn);
-  const waits: number[] = [];
-  await process.ask("hold", blocks);
-  await process.ask("forge", { blocks: blocksOfTurn, interval: 0 });
-  await process.ask("takeOut", undefined);
-  while (waits.length < least || !isEnough()) {
+const write = async ({ process }: PorticoServer, size: ChainSize, least: number, isEnough: () => boolean): Promise<number[][]> => {
+  const blocks = blocksBeyond(size, 0)(blocksOfTurn);
+  const turns: number[][] = [];
+  for (let turn = 0; turn <= least || !isEnough(); turn++) {
     await process.ask("hold", blocks);
-    for (let turn = 0; turn < blocksOfTurn && (waits.length < least || !isEnough()); turn += 10) waits.push(...(await process.ask("forge", { blocks: 10, interval })));
+    const forged = await process.ask("forge", { blocks: blocksOfTurn, interval: turn === 0 ? 0 : 50 });
     await process.ask("takeOut", undefined);
+    if (turn > 0) turns.push(forged.map(({ spent }) => spent));
   }
-  return waits;
+  return turns;
 };
 
 const secondsOf = async (work: () => unknown): Promise<number> => {
@@ -78,36 +65,18 @@ const tipAt = async (port: number): Promise<string | undefined> => {
 
 /** Seconds from `followNode` until the replica serves the node's tip, digest and all. */
 const startReplica = async (node: PorticoServer, dataDir: string): Promise<number> => {
-  const replica = openProcess<ReplicaHandlers>("replica");
+  const replica = openProcess<PorticoHandlers>("portico");
   try {
     const spent = await secondsOf(async () => {
       const port = await replica.ask("follow", { url: `http://127.0.0.1:${node.port}`, dataDir });
       const tip = await tipAt(node.port);
       while ((await tipAt(port)) !== tip) await delay(20);
     });
-    const said = await replica.ask("said", undefined);
-    if (!said.some((line) => line.startsWith("the store begins with "))) throw new Error(`the replica did not begin with the snapshot: ${said.join("; ")}`);
     await replica.ask("stop", undefined);
     return spent;
   } finally {
     await replica.close();
   }
-};
-
-const summaryOf = (waits: readonly number[]): string =>
-  `median ${median(waits).toFixed(1)}, longest ${Math.max(...waits).toFixed(0)}, ${waits.filter((wait) => wait > longestStop).length} of ${waits.length} over ${longestStop}`;
-
-/** What each block of a turn takes, from the times of some turns: one of them takes 50 ms by itself at 10 million transactions. */
-const usualOf = (waits: readonly number[]): number[] => Array.from({ length: blocksOfTurn }, (_, turn) => median(waits.filter((_wait, index) => index % blocksOfTurn === turn)));
-
-const snapshotRow = (with_: readonly number[], without: readonly number[], seconds: number, bytes: number): Row => {
-  const usual = usualOf(without);
-  const longest = Math.max(...with_.map((wait, index) => wait - (usual[index % blocksOfTurn] ?? 0)));
-  return {
-    ...{ group: "more machines", what: `the longest stop of ${with_.length} empty blocks' writes while a snapshot is taken and packed: beyond what the same block takes without`, figure: longest, unit: "ms", against: "limit", peer: longestStop },
-    ...{ ratio: longest / longestStop, goal: { atMost: 1 } },
-    note: `${summaryOf(with_)}; before and without a snapshot: ${summaryOf(without)}; the snapshot took ${seconds.toFixed(0)} s, ${(bytes / 1e6).toFixed(0)} MB`,
-  };
 };
 
 const measureIn = async (folder: string, run: Run): Promise<Row[]> => {
@@ -117,16 +86,20 @@ const measureIn = async (folder: string, run: Run): Promise<Row[]> => {
   const plain = await openPortico({ size: size.name });
   // A node in service has its store in memory, as far as that goes.
   await plain.process.ask("touch", size.name);
-  const without = await write(plain, size, 1_000, () => true);
+  const without = await write(plain, size, 3, () => true);
   await plain.close();
   run.say("more machines: writes while a snapshot is taken");
-  const node = await openPortico({ size: size.name, lake: { dir: lake, blocksPerFile: 2 * size.blocks, snapshotEvery: size.blocks - below } });
+  const options = { lake: { dir: lake, blocksPerFile: 2 * size.blocks, snapshotEvery: size.blocks - below } };
+  const node = await openPortico({ size: size.name, options });
   await node.process.ask("touch", size.name);
   try {
-    let with_: number[] = [];
-    const seconds = await secondsOf(async () => (with_ = await write(node, size, 200, () => manifestIn(lake) !== undefined)));
-    const { file = "", bytes = 0 } = manifestIn(lake)?.snapshots[0] ?? {};
+    const turns = await write(node, size, 1, () => snapshotIn(lake) !== undefined);
+    // One block of a turn takes 50 ms by itself at 10 million transactions.
+    const usual = Array.from({ length: blocksOfTurn }, (_, place) => median(without.map((turn) => turn[place] ?? 0)));
+    const longest = Math.max(...turns.flatMap((turn) => turn.map((spent, place) => spent - (usual[place] ?? 0))));
+    const what = `the longest stop of ${turns.length * blocksOfTurn} empty blocks' writes while a snapshot is taken and packed: beyond what the same block takes without`;
     run.say("more machines: a replica from the snapshot");
+    const { file = "", bytes = 0 } = snapshotIn(lake) ?? {};
     const copying = await secondsOf(() => copyFile(join(lake, file), join(folder, "copy")));
     const starts: number[] = [];
     for (let round = 0; round < Math.min(3, run.rounds); round++) {
@@ -134,13 +107,11 @@ const measureIn = async (folder: string, run: Run): Promise<Row[]> => {
       starts.push(await startReplica(node, dataDir));
       rmSync(dataDir, { recursive: true });
     }
-    const [figure, limit] = [median(starts), Math.max(startLimit, 2 * copying)];
+    const started = `a replica from a snapshot of ${size.name} transactions, until it serves the node's tip`;
+    const note = `the snapshot has ${(bytes / 1e6).toFixed(0)} MB; copying it takes ${copying.toFixed(1)} s`;
     return [
-      snapshotRow(with_, without, seconds, bytes),
-      {
-        ...{ group: "more machines", what: `a replica from a snapshot of ${size.name} transactions, until it serves the node's tip`, figure, unit: "s", against: "limit", peer: limit, ratio: figure / limit, goal: { atMost: 1 } },
-        note: `copying the file takes ${copying.toFixed(1)} s; the node's store has ${(statSync(join(storeFolder(size), "chain.mdb")).size / 1e6).toFixed(0)} MB`,
-      },
+      limited({ group, what, figure: longest, unit: "ms" }, longestStop),
+      limited({ group, what: started, figure: median(starts), unit: "s", note }, Math.max(startLimit, 2 * copying)),
     ];
   } finally {
     await node.close();

@@ -18,7 +18,7 @@ export const openPortico = async (input: ServeInput): Promise<PorticoServer> => 
     process,
     port,
     opening,
-    usage: () => process.ask("usage", undefined),
+    cpuTime: () => process.ask("cpuTime", undefined),
     close: async () => {
       await process.ask("stop", undefined);
       await process.close();
@@ -26,10 +26,16 @@ export const openPortico = async (input: ServeInput): Promise<PorticoServer> => 
   };
 };
 
-export const openPeer = async (kind: "koa" | "node", routes: PeerRoute[]): Promise<Contestant & { close(): Promise<void> }> => {
+export interface PeerServer extends Contestant {
+  /** Sends an event to all streams; returns when it began. */
+  emit(): Promise<number>;
+  close(): Promise<void>;
+}
+
+export const openPeer = async (kind: "koa" | "node" | "streams", routes: PeerRoute[] = []): Promise<PeerServer> => {
   const process = openProcess<PeerHandlers>("peer");
   const port = await process.ask("serve", { kind, routes });
-  return { port, usage: () => process.ask("usage", undefined), close: process.close };
+  return { port, cpuTime: () => process.ask("cpuTime", undefined), emit: () => process.ask("emit", undefined), close: process.close };
 };
 
 const answerAt = async (port: number, path: string): Promise<Response> => {
@@ -40,6 +46,8 @@ const answerAt = async (port: number, path: string): Promise<Response> => {
 
 /** What a server answers a path with. */
 export const bodyAt = async (port: number, path: string): Promise<Uint8Array> => new Uint8Array(await (await answerAt(port, path)).arrayBuffer());
+
+export const jsonAt = async <T>(port: number, path: string): Promise<T> => (await (await answerAt(port, path)).json()) as T;
 
 /** Those that every server of Node.js sends. */
 const usual = ["content-type", "content-length", "connection", "keep-alive", "date"];

@@ -1,11 +1,11 @@
 /** What Portico is compared with: a server that sends bytes from memory, and does nothing else. */
 import { once } from "node:events";
-import { createServer, type RequestListener } from "node:http";
+import { createServer, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Router } from "@koa/router";
 import Koa from "koa";
 import { answerWith } from "./asking.js";
-import { usage } from "./usage.js";
+import { cpuTime } from "./usage.js";
 
 /** A path, which may have parameters in the router's syntax, and the body it is answered with. */
 export interface PeerRoute {
@@ -43,7 +43,18 @@ const nodeListener = (routes: readonly PeerRoute[]): RequestListener => {
   };
 };
 
-const listeners = { koa: koaListener, node: nodeListener };
+const streams = new Set<ServerResponse>();
+
+/** Keeps all that connect, for `emit`. */
+const streamListener = (): RequestListener => (_request, response) => {
+  response.writeHead(200, { "Content-Type": "text/event-stream; charset=utf-8" }).write("id: 1-1\n\n");
+  streams.add(response);
+};
+
+/** As long as the event of a block of ten transactions. */
+const event = Buffer.from(`event: block.applied\ndata: ${"x".repeat(900)}\nid: 1-1\n\n`);
+
+const listeners = { koa: koaListener, node: nodeListener, streams: streamListener };
 
 const handlers = {
   /** Returns the port. */
@@ -52,7 +63,13 @@ const handlers = {
     await once(server, "listening");
     return (server.address() as AddressInfo).port;
   },
-  usage,
+  /** Sends an event to all streams. Returns when it began, in milliseconds since 1970, with fractions. */
+  emit: (): number => {
+    const at = performance.timeOrigin + performance.now();
+    for (const response of streams) response.write(event);
+    return at;
+  },
+  cpuTime,
 };
 
 export type PeerHandlers = typeof handlers;

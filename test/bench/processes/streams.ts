@@ -1,24 +1,16 @@
-/** Clients of a node's event stream: `node streams.js PORT COUNT`. Tells when all are open, then for each block when the last of them has it. */
+/** Clients of event streams. */
 import { connect } from "node:net";
+import { answerWith } from "./asking.js";
 
-export interface StreamsTold {
-  port?: number;
-  /** KB. */
-  memory?: number;
-  /** Microseconds of processor time since the last block was emitted. */
-  used?: number;
-  /** Milliseconds since 1970, with fractions. */
-  at?: number;
-}
-
-const [, , port = "0", count = "0"] = process.argv;
-const tell = (told: StreamsTold): void => void process.send?.(told);
-let left = Number(count);
+/** Streams that have not had the next block yet. */
+let left = 0;
+let opened = 0;
+let tell: (at: number) => void = () => undefined;
 
 /** All connections read into it: memory of its own for each piece would be most of what a client costs. */
 const buffer = Buffer.alloc(65_536);
 
-const open = (): Promise<void> =>
+const open = (port: number): Promise<void> =>
   new Promise((resolve) => {
     let isOpen = false;
     const read = (length: number): boolean => {
@@ -27,15 +19,25 @@ const open = (): Promise<void> =>
         isOpen = true;
         resolve();
       }
-      if (chunk.includes("event: block.applied") && --left === 0) {
-        left = Number(count);
-        tell({ at: performance.timeOrigin + performance.now() });
-      }
+      if (chunk.includes("event: block.applied") && --left === 0) tell(performance.timeOrigin + performance.now());
       return true;
     };
-    const socket = connect({ port: Number(port), host: "127.0.0.1", onread: { buffer, callback: read } });
+    const socket = connect({ port, host: "127.0.0.1", onread: { buffer, callback: read } });
     socket.write("GET /api/events?event=block.applied HTTP/1.1\r\nHost: node\r\n\r\n");
   });
 
-for (let opened = 0; opened < Number(count); opened += 50) await Promise.all(Array.from({ length: Math.min(50, Number(count) - opened) }, open));
-tell({});
+const handlers = {
+  /** Resolves when all are open. */
+  open: async ({ port, count }: { port: number; count: number }): Promise<void> => {
+    for (; opened < count; opened += Math.min(50, count - opened)) await Promise.all(Array.from({ length: Math.min(50, count - opened) }, () => open(port)));
+  },
+  /** Resolves when the last of them has the next block: milliseconds since 1970, with fractions. */
+  block: (): Promise<number> =>
+    new Promise((resolve) => {
+      [left, tell] = [opened, resolve];
+    }),
+};
+
+export type StreamsHandlers = typeof handlers;
+
+answerWith(handlers);

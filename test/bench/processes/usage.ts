@@ -1,15 +1,17 @@
-import { readFileSync } from "node:fs";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 
-/** What a process has used of the machine. */
-export interface Usage {
-  /** Microseconds of processor time. */
-  cpu: number;
-  /** Bytes of memory that are not backed by files: what the page cache holds of the store is not counted. */
-  own: number;
-}
-
-export const usage = (): Usage => {
+/** Microseconds of processor time that this process has taken. */
+export const cpuTime = (): number => {
   const { user, system } = process.cpuUsage();
-  const kilobytes = /^RssAnon:\s+(\d+) kB/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1];
-  return { cpu: user + system, own: Number(kilobytes) * 1_024 };
+  return user + system;
+};
+
+/** Megabytes of this process's heap after garbage collection, with what is kept beside it. */
+export const heapUsed = (): number => {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  for (let times = 0; times < 3; times++) collect();
+  const { heapUsed: used, external } = process.memoryUsage();
+  return (used + external) / 2 ** 20;
 };

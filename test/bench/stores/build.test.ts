@@ -3,9 +3,7 @@ import { expect } from "chai";
 import { createBenchChain } from "../chain/chain.js";
 import { type ChainSize, genesisTransactions, sizes } from "../chain/sizes.js";
 import { closeTemporaryStores, contentsOf, openTemporaryStore, temporaryFolder } from "../../store/temporary-store.js";
-import { buildStore } from "./build.js";
-import { putBack } from "./put-back.js";
-import { isBuilt, storeFolder } from "./folders.js";
+import { buildStore, isBuilt, putBack, storeFolder } from "./build.js";
 
 const size: ChainSize = { ...sizes["10k"], transactions: genesisTransactions + 450 + 9, blocks: 80, fullBlocks: 3, singleBlocks: 9, wallets: 90, delegates: 55 };
 

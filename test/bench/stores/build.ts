@@ -1,14 +1,28 @@
-import { mkdirSync, renameSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
 import type { FullBlock } from "../../../src/chain/blocks/block.js";
-import { createStore, type Store } from "../../../src/store/state/store.js";
-import { type BenchChain, createBenchChain } from "../chain/chain.js";
-import type { ChainSize } from "../chain/sizes.js";
+import { createChainRules } from "../../../src/chain/rules.js";
 import { defaultOptions } from "../../../src/options/options.js";
-import { isBuilt, storeFolder } from "./folders.js";
-import { createProgress, type Progress } from "./progress.js";
+import { layoutVersion } from "../../../src/store/layout/keys.js";
+import { openEnvironment } from "../../../src/store/lmdb/environment.js";
+import { createStore, type Store } from "../../../src/store/state/store.js";
+import { type BenchChain, benchNetwork, chainVersion, createBenchChain } from "../chain/chain.js";
+import type { ChainSize } from "../chain/sizes.js";
+
+/** The folder of one store. A store of another layout, or of another chain, has another folder. */
+export const storeFolder = ({ name }: ChainSize): string => {
+  const folder = process.env.PORTICO_BENCH_DIR ?? join(homedir(), ".cache", "portico", "bench");
+  return join(folder, `${name}-layout-${layoutVersion}-chain-${chainVersion}`);
+};
+
+/** A store gets this name only when it is complete. */
+export const isBuilt = (size: ChainSize): boolean => existsSync(storeFolder(size));
 
 /** The most in one write: enough that not every block waits for the disk. */
 const batch = { blocks: 8_000, transactions: 12_000 };
+/** Milliseconds from one line about the progress to the next. */
+const interval = 5_000;
 
 const nextBatch = (chain: BenchChain, end: number): FullBlock[] => {
   const blocks: FullBlock[] = [];
@@ -34,13 +48,16 @@ const requireEqual = async (store: Store, { ledger }: BenchChain, size: ChainSiz
   if (JSON.stringify(found) !== JSON.stringify(wanted)) throw new Error(`the store holds ${JSON.stringify(found)}, not ${JSON.stringify(wanted)}`);
 };
 
-const fill = async (store: Store, chain: BenchChain, size: ChainSize, progress: Progress): Promise<void> => {
+const fill = async (store: Store, chain: BenchChain, size: ChainSize, say: (line: string) => void): Promise<void> => {
   const reached = store.tip()?.height ?? 0;
-  chain.skipTo(reached + 1, (height) => progress.skipped(height, reached));
-  progress.begin(reached, chain.ledger.transactions);
+  if (reached > 0) say(`${size.name}: goes on at block ${reached}`);
+  chain.skipTo(reached + 1);
+  let said = performance.now();
   while (chain.height <= size.blocks) {
     await store.applyAhead(nextBatch(chain, size.blocks), size.blocks);
-    progress.tell(chain.height - 1, chain.ledger.transactions);
+    if (performance.now() - said < interval) continue;
+    said = performance.now();
+    say(`${size.name}: ${chain.height - 1} of ${size.blocks} blocks`);
   }
   await store.written();
   await requireEqual(store, chain, size);
@@ -56,10 +73,36 @@ export const buildStore = async (size: ChainSize, say: (line: string) => void): 
   const chain = createBenchChain(size);
   const store = createStore({ dataDir: unfinished, undoBlocks: defaultOptions.undoBlocks, disposable: true }, { rules: chain.rules });
   try {
-    await fill(store, chain, size, createProgress(size, say));
+    await fill(store, chain, size, say);
   } finally {
     await store.stop();
   }
   renameSync(unfinished, folder);
   return folder;
+};
+
+/** Reverts the blocks that a measurement has added to a store: after it, or before the next run if it was interrupted. */
+export const putBack = async (size: ChainSize): Promise<void> => {
+  const rules = createChainRules(benchNetwork(size));
+  const store = createStore({ dataDir: storeFolder(size), undoBlocks: defaultOptions.undoBlocks }, { rules });
+  try {
+    for (let tip = store.tip(); tip !== undefined && tip.height > size.blocks; tip = store.tip()) await store.revert();
+  } finally {
+    await store.stop();
+  }
+};
+
+/**
+ * Goes over every key of a store, so that its pages are in the page cache and mapped in this process. A process that has just opened a
+ * store takes a page fault, of some microseconds, at nearly every read: that dominates a measurement of a few thousand reads, but happens
+ * to a server once in its life.
+ */
+export const touchStore = async (size: ChainSize): Promise<void> => {
+  // Nothing is written here; if anybody writes the store, it is this process.
+  const environment = openEnvironment(storeFolder(size), benchNetwork(size).network.nethash, { access: "webhooks" });
+  try {
+    for (const database of Object.values(environment.db)) database.getKeysCount();
+  } finally {
+    await environment.close();
+  }
 };

@@ -1,6 +1,6 @@
 import { addressOf } from "../../../src/chain/address.js";
-import { busiest, firstDelegate } from "../chain/deeds.js";
-import * as names from "../chain/names.js";
+import { busiest, firstDelegate } from "./deeds.js";
+import * as names from "./names.js";
 
 /** The wallets that questions are about: the same in chains of every size. */
 
@@ -8,11 +8,6 @@ export const walletAddress = (wallet: number): string => addressOf(names.publicK
 
 /** The wallet with a fortieth of all transactions. */
 export const busiestAddress = walletAddress(busiest);
-export const busiestPublicKey = names.publicKeyOf(busiest);
 
 /** A delegate that forges from the first round on, and has the most voters. */
-export const forger = {
-  publicKey: names.publicKeyOf(firstDelegate),
-  address: walletAddress(firstDelegate),
-  username: names.usernameOf(firstDelegate),
-};
+export const forger = names.usernameOf(firstDelegate);

@@ -15,18 +15,18 @@ const sinkCode = `
   const look = () => { if (got >= wanted) { got -= wanted; wanted = Infinity; parentPort.postMessage("enough"); } };
   const server = createServer((request, response) => {
     request.resume().on("end", () => {
-      if (workerData.hangs === true || request.url === workerData.hangs) return;
-      const answer = () => { response.end(); got++; look(); };
-      if (got === 0 && workerData.late > 0) setTimeout(answer, workerData.late); else answer();
-      workerData.late = 0;
+      if (workerData.hangs) return;
+      response.end();
+      got++;
+      look();
     });
   }).listen(0, "127.0.0.1", () => parentPort.postMessage(server.address().port));
   parentPort.on("message", (count) => { wanted = count; look(); });
 `;
 
-/** `hangs`: never answers, or not on that path. `late`: milliseconds after which it answers its first request. */
-export const openSink = async (hangs: boolean | string = false, late = 0): Promise<Sink> => {
-  const worker = new Worker(sinkCode, { eval: true, workerData: { hangs, late } });
+/** `hangs`: never answers. */
+export const openSink = async (hangs = false): Promise<Sink> => {
+  const worker = new Worker(sinkCode, { eval: true, workerData: { hangs } });
   const message = (): Promise<unknown> => new Promise((resolve) => worker.once("message", resolve));
   const port = (await message()) as number;
   return {
