@@ -100,8 +100,10 @@ class Subject {
 
   /** All webhooks have seen the tip, and nothing is open. */
   async isQuiet(): Promise<boolean> {
-    const { data } = await this.ask<{ data: { id: number; behind: number }[] }>("/webhooks");
-    if (data.some(({ behind }) => behind > 0)) return false;
+    const { data } = await this.ask<{ data: { id: number; cursor: string }[] }>("/webhooks");
+    // One that is at the same height of a branch that the chain has left is not behind, and has yet to go back.
+    const tip = `${this.host.blocks.length}-${this.host.blocks.at(-1)?.id}`;
+    if (data.some(({ cursor }) => cursor !== tip)) return false;
     for (const { id } of data) {
       for (const state of ["pending", "retrying"]) {
         const { meta } = await this.ask<{ meta: { totalCount: number } }>(`/webhooks/${id}/deliveries?state=${state}&limit=1`);

@@ -6,7 +6,8 @@ import { measureBehind, measureBlock, measureDeliveries, measureFirst, measureRe
 /** Following: webhooks and streams. Each step can be run by itself (`--row`). */
 export const measureFollow: Measure = async ({ row, rounds, quick, say }) => {
   const steps: Record<string, () => Promise<Row | Row[]>> = {
-    request: measureRequest,
+    request: () => measureRequest(),
+    ...Object.fromEntries([4, 60].map((paths) => [`hanging ${paths}`, () => measureRequest(paths)])),
     first: measureFirst,
     ...Object.fromEntries([1, 8, 32].map((targets) => [`deliveries ${targets}`, () => measureDeliveries(targets, Math.min(3, rounds))])),
     block: measureBlock,

@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 
-/** A target in a thread of its own: counts the requests it gets and answers 200 at once, or hangs. */
+/** A target in a thread of its own: counts the requests it gets and answers 200 at once. Paths below `/hangs/` never answer, and are not counted. */
 export interface Sink {
   port: number;
   /** Resolves when it has got so many since the last call resolved. */
@@ -15,7 +15,7 @@ const sinkCode = `
   const look = () => { if (got >= wanted) { got -= wanted; wanted = Infinity; parentPort.postMessage("enough"); } };
   const server = createServer((request, response) => {
     request.resume().on("end", () => {
-      if (workerData.hangs) return;
+      if (workerData.hangs || request.url.startsWith("/hangs/")) return;
       response.end();
       got++;
       look();
@@ -24,7 +24,7 @@ const sinkCode = `
   parentPort.on("message", (count) => { wanted = count; look(); });
 `;
 
-/** `hangs`: never answers. */
+/** `hangs`: no path answers. */
 export const openSink = async (hangs = false): Promise<Sink> => {
   const worker = new Worker(sinkCode, { eval: true, workerData: { hangs } });
   const message = (): Promise<unknown> => new Promise((resolve) => worker.once("message", resolve));
