@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { expect } from "chai";
 import { readDocument } from "./tables.js";
 
-/** The READMEs that have a table of what is guaranteed. */
-const documents = ["src/api/README.md", "src/webhooks/README.md", "test/promises/README.md"];
+/** The READMEs that have tables of what is guaranteed. */
+const documents = ["src/webhooks/README.md", "test/promises/README.md"];
 const heading = "| guaranteed | shown by, under `test` |\n|---|---|\n";
 
 interface Guarantee {
@@ -19,8 +19,8 @@ const readTests = (cell: string): Guarantee["tests"] =>
   });
 
 const guaranteesOf = (text: string): Guarantee[] => {
-  const table = text.split(heading)[1]?.split("\n\n")[0] ?? "";
-  return table.split("\n").filter((line) => line !== "").map((line) => {
+  const lines = text.split(heading).slice(1).flatMap((table) => table.split("\n\n")[0]?.split("\n") ?? []);
+  return lines.filter((line) => line !== "").map((line) => {
     const [, sentence = "", cell = ""] = /^\| (.+?) \| (.+) \|$/.exec(line) ?? [];
     return { sentence, tests: readTests(cell) };
   });
