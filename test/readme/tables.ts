@@ -63,7 +63,7 @@ const contract: Record<1 | 2, readonly string[]> = {
 };
 
 const routesTable = (routes: readonly RouteRow[]): string =>
-  ["| | | |", "|---|---|---|", ...routes.map(({ method, path, summary }) => `| ${method} | \`${path}\` | ${summary} |`)].join("\n");
+  ["| | |", "|---|---|", ...routes.map(({ method, path, summary }) => `| \`${method} ${path}\` | ${summary} |`)].join("\n");
 
 const cell = (value: unknown): string => value === undefined ? "" : `\`${JSON.stringify(value).replaceAll("|", "\\|")}\``;
 
