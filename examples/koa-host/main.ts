@@ -21,3 +21,4 @@ app.use((ctx) => (ctx.body = "The node's own pages"));
 await portico.start();
 const server = app.listen(Number(process.env.PORT ?? 4004), "127.0.0.1");
 server.on("listening", () => console.log("The node listens on", server.address()));
+for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => void portico.stop().then(() => process.exit()));

@@ -23,6 +23,7 @@ const hosts: Host[] = [
     start: (bench) => bench.example("examples/koa-host/main.ts"),
     dataDir: "data/koa-host",
     own: { page: "The node's own pages", nothing: /The node's own pages/ },
+    stops: true,
   },
   {
     name: "Express 5",

@@ -5,7 +5,7 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -24,8 +24,7 @@ const compilers = [
 ];
 
 const serveReadmeHost = async (host) => {
-  mkdirSync(join(host, "network"));
-  for (const [name, part] of Object.entries(network)) writeFileSync(join(host, `network/${name}.json`), JSON.stringify(part));
+  writeFileSync(join(host, "network.json"), JSON.stringify({ data: network }));
   writeFileSync(join(host, "host.mjs"), /\n```js\n([\s\S]*?)\n```\n/.exec(readFileSync(join(root, "README.md"), "utf8"))[1]);
   const node = spawn("node", ["host.mjs"], { cwd: host, env: { ...process.env, PORT: "0" }, stdio: ["ignore", "pipe", "inherit"] });
   try {

@@ -31,18 +31,11 @@ const isInstalled = (path: string): boolean => existsSync(new URL(`${path}/packa
 const scriptsOf = ({ scripts = {} }: Package): string[] => ["preinstall", "install", "postinstall"].filter((name) => scripts[name] !== undefined);
 
 describe("the packages that come along", () => {
-  it("are in the table, with their licences and install scripts", () => {
-    const rows = readFileSync(new URL("test/promises/README.md", root), "utf8").split("\n").filter((line) => line.startsWith("| `")).map((line) => line.split(" | "));
-    const told = Object.fromEntries(rows.map(([name = "", licence, scripts]) => [name.replace(/[|` ]/g, ""), [licence, scripts]]));
-    const found = Object.fromEntries(
-      Object.keys(dependencies).map((name) => {
-        const one = read(`node_modules/${name}/package.json`) as Package;
-        const scripts = scriptsOf(one);
-        return [name, [one.license, scripts.length === 0 ? "–" : scripts.map((script) => `\`${script}\``).join(", ")]];
-      }),
-    );
-    expect(told).to.deep.equal(found);
-    for (const row of rows) expect(row[3]?.replace(/[ |]/g, ""), row[0]).not.to.equal("");
+  it("are in the table of src/README, with their licences", () => {
+    const [, section = ""] = readFileSync(new URL("src/README.md", root), "utf8").split("\n## Dependencies\n");
+    const listed = [...section.matchAll(/^\| `([^`]+)` \| ([^|]+) \| [^|]+ \|$/gm)].map(([, name = "", licence]) => [name, licence]);
+    const installed = Object.keys(dependencies).map((name) => [name, (read(`node_modules/${name}/package.json`) as Package).license]);
+    expect(Object.fromEntries(listed)).to.deep.equal(Object.fromEntries(installed));
   });
 
   it("are as the lock file has them", () => {

@@ -38,7 +38,7 @@ describe("the READMEs", () => {
   });
 
   it("begin with one that is read in a few minutes", () => {
-    expect(readDocument("README.md").split("\n").length).to.be.at.most(200);
+    expect(readDocument("README.md").split("\n").length).to.be.at.most(130);
   });
 
   it("cover every row of the contract", () => {

@@ -15,7 +15,7 @@ interface RouteRow {
   summary: string;
 }
 
-/** The rows of the contract that the project was begun with; all other routes go beyond it. */
+/** Routes that the interface must have. */
 const contract: Record<1 | 2, readonly string[]> = {
   1: [
     "GET /signatures/fee",
@@ -62,15 +62,8 @@ const contract: Record<1 | 2, readonly string[]> = {
   ],
 };
 
-const routesTable = (generation: 1 | 2, routes: readonly RouteRow[]): string =>
-  [
-    "| | | |",
-    "|---|---|---|",
-    ...routes.map(({ method, path, summary }) => {
-      const beyond = contract[generation].includes(`${method} ${path}`) ? "" : " ◦";
-      return `| ${method} | \`${path}\`${beyond} | ${summary} |`;
-    }),
-  ].join("\n");
+const routesTable = (routes: readonly RouteRow[]): string =>
+  ["| | |", "|---|---|", ...routes.map(({ method, path, summary }) => `| \`${method} ${path}\` | ${summary} |`)].join("\n");
 
 const cell = (value: unknown): string => value === undefined ? "" : `\`${JSON.stringify(value).replaceAll("|", "\\|")}\``;
 
@@ -100,8 +93,8 @@ const errorsTable = (): string =>
 
 /** Tables by their names in the READMEs: `<!-- table: name -->` ... `<!-- end -->`. */
 export const tables: Record<string, () => string> = {
-  "routes 1": () => routesTable(1, v1Routes),
-  "routes 2": () => routesTable(2, v2Routes),
+  "routes 1": () => routesTable(v1Routes),
+  "routes 2": () => routesTable(v2Routes),
   options: optionsTable,
   errors: errorsTable,
   "command line": commandLineTable,
