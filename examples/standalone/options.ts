@@ -37,7 +37,6 @@ export interface HostOptions {
   lakeSnapshots?: number;
   /** In base64. */
   lakeKey?: string;
-  /** What of the store is made anew from its blocks: history that it lacks. */
   forge: boolean;
   /** Milliseconds. */
   forgeInterval?: number;
