@@ -5,6 +5,7 @@ import { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
 import type { BlockData } from "../../types/events.js";
 import type { ApiPlugin } from "../../types/plugin.js";
+import type { PorticoOptions } from "../../types/options.js";
 import type { Webhooks } from "../../types/webhooks.js";
 import { createChainRules } from "../../src/chain/rules.js";
 import { createApiPlugin } from "../../src/plugin/plugin.js";
@@ -29,14 +30,14 @@ describe("webhooks for the chain", () => {
   /** The blocks in the host's own database. */
   let known: BlockData[];
 
-  const open = async (folder = dataDir): Promise<Webhooks> => {
+  const open = async (folder = dataDir, more: PorticoOptions = {}): Promise<Webhooks> => {
     plugin = createApiPlugin({
       network: chain.network,
       events,
       dataDir: folder,
       blocks: { read: (from, limit) => known.filter(({ height }) => height >= from).slice(0, limit) },
       logger: createLogger(lines),
-      options: { webhooks: { tokens: ["any-token-will-do"], allowTargets: localTargets } },
+      options: { webhooks: { tokens: ["any-token-will-do"], allowTargets: localTargets }, ...more },
     });
     await plugin.start();
     return plugin.webhooks!;
@@ -225,6 +226,16 @@ describe("webhooks for the chain", () => {
       ["block.reverted", at(rich).id],
       ["block.applied", "1234567890"],
     ]);
+  });
+
+  it("report that a block is reverted though it had been final before they were told of it", async () => {
+    await plugin.stop();
+    await open(dataDir, { finality: 0 });
+    plugin.webhooks!.create({ events: ["block.applied", "block.reverted"], target: receiver.url });
+    apply(rich);
+    await quiet(1);
+    revert(rich);
+    expect((await quiet(2)).map(({ json }) => [json.event, (json.data as { id: string }).id])).to.deep.equal([["block.applied", at(rich).id], ["block.reverted", at(rich).id]]);
   });
 
   describe("with confirmations", () => {

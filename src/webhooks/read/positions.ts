@@ -179,11 +179,11 @@ const createMoves = (readers: Readers) => {
     if (reader !== undefined) to(reader);
   };
   return {
-    /** Writes a position; within a transaction. `floor`: of its ledger. */
-    put: (cohort: Cohort, id: number, position: Position | undefined, floor: number | undefined): void =>
+    /** Writes a position; within a transaction. `floor`: of its ledger, if that is higher than before. */
+    put: (cohort: Cohort, id: number, position: Position | undefined, floor = 0): void =>
       change(cohort, id, (reader) => {
         if (position !== undefined) reader.position = position;
-        if (floor !== undefined) reader.floor = Math.max(reader.floor, floor);
+        reader.floor = Math.max(reader.floor, floor);
         readers.write(reader);
       }),
     /** Moves on, without writing it at once. */

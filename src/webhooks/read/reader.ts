@@ -257,7 +257,7 @@ const createRecover =
     const what = cohort.role === "live" ? "" : "a replay of ";
     for (const id of cohort.ids) logger.warn(`webhooks: ${what}webhook ${id} goes on from ${cursor}: the block of its cursor, ${cohort.position.cursor}, is neither on the chain nor kept`);
     await store.transactionSoon(() => {
-      for (const id of cohort.ids) positions.put(cohort, id, { cursor }, undefined);
+      for (const id of cohort.ids) positions.put(cohort, id, { cursor });
       for (const id of cohort.role === "live" ? cohort.ids : []) store.putProgress(id, { ...store.progress(id), replays: [], isBeyond: true });
     });
     for (const id of cohort.ids) positions.drop(id);

@@ -43,8 +43,8 @@ export interface Positions {
   hasReverted(webhookId: number): boolean;
   /** Notes that it has blocks that were reverted. */
   noteReverted(webhookId: number): void;
-  /** Writes where a webhook is. `floor`: below which its ledger was trimmed. */
-  put(webhookId: number, position: Position | undefined, floor: number | undefined): void;
+  /** Writes where a webhook is. `floor`: up to which its ledger has no blocks. */
+  put(webhookId: number, position: Position | undefined, floor: number): void;
 }
 
 /** Milliseconds of writing in one transaction. */
@@ -202,10 +202,11 @@ const flush = (store: WebhookStore, positions: Positions, full: ReadonlyMap<numb
   const heights = new Map([...pages].map(([{ entry }, webhookId]) => [webhookId, entry?.height ?? 0]));
   for (const [webhookId, height] of heights) {
     const until = positions.final > 0 ? positions.final : height - hostDepth;
-    const isTrimmed = until > 0 && store.trimLedger(webhookId, until);
-    positions.put(webhookId, reached.get(webhookId) ?? full.get(webhookId), isTrimmed ? until : undefined);
+    if (until > 0) store.trimLedger(webhookId, until);
+    positions.put(webhookId, reached.get(webhookId) ?? full.get(webhookId), until);
   }
-  for (const [webhookId, position] of reached) if (!heights.has(webhookId) && current.get(webhookId) !== false) positions.put(webhookId, position, undefined);
+  // Of what is final as it is written, the ledger has nothing.
+  for (const [webhookId, position] of reached) if (!heights.has(webhookId) && current.get(webhookId) !== false) positions.put(webhookId, position, positions.final);
 };
 
 /** Writes one event for some webhooks. */

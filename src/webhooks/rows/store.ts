@@ -99,11 +99,10 @@ const ledgerRows = (db: WebhookDatabases) => ({
   ledgerEntry: (webhookId: number, entry: Pick<LedgerEntry, "isReverted" | "height" | "id">): LedgerEntry | undefined => db.ledger.get(keyOfEntry(webhookId, entry)),
   putLedgerEntry: (webhookId: number, entry: LedgerEntry): void => void db.ledger.putSync(keyOfEntry(webhookId, entry), entry),
   removeLedgerEntry: (webhookId: number, entry: LedgerEntry): void => void db.ledger.removeSync(keyOfEntry(webhookId, entry)),
-  /** Removes blocks at a height or below. Returns whether there were such. */
-  trimLedger: (webhookId: number, height: number): boolean => {
+  /** Removes blocks at a height or below. */
+  trimLedger: (webhookId: number, height: number): void => {
     const keys = ([0, 1] as const).flatMap((side) => [...db.ledger.getKeys({ start: [webhookId, side, 0, ""], end: [webhookId, side, height + 1, ""] })]);
     for (const key of keys) db.ledger.removeSync(key);
-    return keys.length > 0;
   },
 });
 
