@@ -1,32 +1,128 @@
 import type { MaybePromise } from "../../types/chain-adapter.js";
 import type { Logger } from "../../types/node-context.js";
 import type { WebhookOptions } from "../../types/webhook-options.js";
-import type { Webhooks } from "../../types/webhooks.js";
+import type { EventDescription, Webhooks } from "../../types/webhooks.js";
 import { closeAll } from "../async/close-all.js";
 import { runSliced } from "../async/time-slicing.js";
-import type { FullClock } from "../async/clock.js";
+import { type FullClock, readingsOf } from "../async/clock.js";
 import type { Follow } from "../follow/index.js";
 import type { Problems } from "../operate/problems.js";
 import { createDeliveries } from "./deliver/deliveries.js";
 import { createDispatcher, type Dispatcher } from "./deliver/dispatcher.js";
-import { createMessages, type Messages } from "./deliver/messages.js";
-import { startUpkeep } from "./deliver/upkeep.js";
-import { createStandstill } from "./log-failure.js";
+import { createMessages, type Messages, type NodeKey } from "./send/request.js";
+import { createStandstill, type Standstill } from "./failures.js";
 import { webhookDefaults } from "../options/webhooks.js";
-import { describeWebhookEvents } from "./own-events.js";
 import { type ChainReader, createChainReader, type ReaderNeeds } from "./read/reader.js";
 import { createRecorder, type RecorderNeeds, type Written } from "./read/record.js";
 import { createArchive } from "./register/archive.js";
-import { createDryRuns, createRecentEvents } from "./register/dry-run.js";
-import { createRegister } from "./register/register.js";
+import { createDryRuns, createRecentEvents, type RecentEvents } from "./register/dry-run.js";
+import { createRegister, standingOf, type WebhookStanding } from "./register/register.js";
 import { createWebhookService } from "./register/service.js";
-import { standingOf, type WebhookStanding } from "./register/standing.js";
 import { type DeliveryRow, isOpen } from "./rows/rows.js";
 import type { WebhookStore } from "./rows/store.js";
 import { createHttpSender, type OnOutcome, type Sender } from "./send/http-sender.js";
-import type { NodeKey } from "./send/signature.js";
 import { createResolver, createTargetGuard, type Resolve } from "./send/target-guard.js";
-import { type After, createTimekeeper, createTimeReader, systemAfter } from "./timekeeper.js";
+import { type After, createTimekeeper, createTimeReader, systemAfter, type Timekeeper } from "./timekeeper.js";
+import { describeEvents } from "../follow/event-catalogue.js";
+import type { ReaderPositions } from "./read/positions.js";
+import { isLongOver } from "./deliver/outcome.js";
+
+interface UpkeepOptions {
+  deliveredRetention: number;
+  deadRetention: number;
+}
+
+interface UpkeepNeeds {
+  store: WebhookStore;
+  recent: RecentEvents;
+  clock: FullClock;
+  time: Timekeeper;
+  after: After;
+  standstill: Standstill;
+  /** Where webhooks are that have moved without a match. */
+  positions: Pick<ReaderPositions, "keep" | "hasMoved">;
+}
+
+/** Milliseconds between two rounds: with nothing left to remove, and with more of it. */
+const interval = { idle: 1_000, busy: 20 };
+/** Deliveries removed in one round: a few milliseconds of writing. */
+const batchSize = 500;
+/** Positions written in one transaction: with each block, all webhooks move. */
+const keptTogether = 500;
+
+const what = { trim: "old deliveries cannot be removed", write: "how far they are cannot be written" } as const;
+
+/** Work in the background: removes what is past its retention, writes recent payloads, and keeps the time. Returns what ends it. */
+const startUpkeep = (
+  { deliveredRetention, deadRetention }: UpkeepOptions,
+  { store, recent, clock, time, after, standstill, positions }: UpkeepNeeds,
+): (() => Promise<void>) => {
+  const trim = (): number => {
+    try {
+      const passed = time.passed();
+      const count = store.trim({ delivered: passed - deliveredRetention, dead: passed - deadRetention }, batchSize);
+      standstill.succeeded(what.trim);
+      return count;
+    } catch (error) {
+      standstill.failed(what.trim, error);
+      return 0;
+    }
+  };
+
+  const write = (most: number): boolean => {
+    recent.flush();
+    const now = readingsOf(clock);
+    store.dropPauses((pause) => isLongOver(pause, now));
+    time.keep();
+    return positions.keep(most);
+  };
+
+  const keepRest = async (isMore: boolean): Promise<void> => {
+    for (let more = isMore; more; more = await store.transactionSoon(() => positions.keep(keptTogether)));
+  };
+
+  let writing: Promise<void> | undefined;
+  /** Whether the last writing failed: tried again with each round, so that the store is known to be writable again as soon as it is. */
+  let isOwed = false;
+  const writeSoon = (): void => {
+    // Soon, not at once: that would make the whole process wait for the block that is being committed.
+    if (!isOwed && !recent.hasNoted() && !positions.hasMoved() && !time.isStale()) return;
+    isOwed = true;
+    writing = store.transactionSoon(() => write(keptTogether)).then(keepRest).then(() => {
+      isOwed = false;
+      standstill.succeeded(what.write);
+    }, (error: unknown) => standstill.failed(what.write, error));
+  };
+  const round = (): void => {
+    writeSoon();
+    cancel = after(trim() < batchSize ? interval.idle : interval.busy, round);
+  };
+  writeSoon();
+  let cancel = after(interval.idle, round);
+  return async () => {
+    cancel();
+    await writing;
+    try {
+      store.transaction(() => write(Infinity));
+    } catch {
+      // Lost, as recent payloads may be, and the last of the time.
+    }
+  };
+};
+
+const own: EventDescription[] = [
+  { event: "webhook.disabled", description: "A webhook was disabled: its target answered 410, or every attempt failed for too long.", example: { webhook: 1, reason: "the target answered 410" } },
+  { event: "webhook.failing", description: "A webhook whose every attempt fails will be disabled in a day.", example: { webhook: 1, reason: "every attempt fails; it will be disabled in a day" } },
+  { event: "webhook.enabled", description: "A webhook was enabled again.", example: { webhook: 1, reason: "a client enabled it" } },
+  {
+    event: "delivery.dead",
+    description: "A delivery was given up.",
+    example: { webhook: 1, delivery: 12, event: "block.applied", reason: "The target answered 500." },
+  },
+].map((one) => ({ ...one, source: "webhooks", confirmations: false }));
+
+/** The events that a webhook of this node can listen to: those that can be followed, and those about webhooks themselves. */
+export const describeWebhookEvents = (declared: readonly string[], keepsChain: boolean): EventDescription[] => [...describeEvents(declared, keepsChain), ...own];
 
 export interface WebhookEngineNeeds {
   /** Is told of every attempt that has ended, and of every delivery that is given up. */

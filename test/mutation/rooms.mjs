@@ -12,7 +12,7 @@ export const rooms = {
   },
   conditions: {
     what: "conditions of webhooks",
-    mutate: ["src/webhooks/conditions/{conditions,json-value,matcher,matching,pattern}.ts"],
+    mutate: ["src/webhooks/conditions/{conditions,json-value,matcher,pattern}.ts"],
     tests: ["test/webhooks/{conditions,decimal,events,pattern}.test.ts"],
   },
   paging: {

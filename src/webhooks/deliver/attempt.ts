@@ -1,16 +1,13 @@
 import type { Logger } from "../../../types/node-context.js";
 import { createOpenCount, type OpenCount } from "../../async/open-count.js";
 import { type FullClock, readingsOf } from "../../async/clock.js";
-import { logFailure } from "../log-failure.js";
+import { logFailure } from "../failures.js";
 import type { Answer, OnOutcome, Sender } from "../send/http-sender.js";
-import type { NodeKey } from "../send/signature.js";
+import { type Loaded, type Messages, type NodeKey, requestOf } from "../send/request.js";
 import type { Timekeeper } from "../timekeeper.js";
-import type { Messages } from "./messages.js";
 import { attemptOf, pauseAfter } from "./outcome.js";
-import { type Attempt, lookAgain, type Queues, type Target, type UnderWay } from "./queues.js";
+import { type Attempt, lookAgain, monotonic, type Queues, type Slots, type Target, type UnderWay } from "./queues.js";
 import type { Ended, Records } from "./records.js";
-import { type Loaded, requestOf } from "./request.js";
-import { monotonic, type Slots } from "./slots.js";
 import { giveSlotBack, type Ready, slowFrom } from "./take.js";
 
 export interface AttemptsNeeds {

@@ -1,11 +1,11 @@
 import { performance } from "node:perf_hooks";
 import type { Logger } from "../../../types/node-context.js";
 import type { Attempt } from "../../../types/webhooks.js";
-import { logFailure } from "../log-failure.js";
+import { logFailure } from "../failures.js";
 import { type DeliveryRow, isOpen, type Pause, type WebhookRow } from "../rows/rows.js";
 import { createHealth, isOwnEvent, type Recorded, type RecordNeeds, type RecordRules, resultOf } from "./health.js";
 import { afterAttempt, gone, type Now, type Result } from "./outcome.js";
-import { batchKeyOf } from "./request.js";
+import { batchKeyOf } from "../send/request.js";
 
 /** An attempt that has ended. */
 export interface Ended {

@@ -3,8 +3,7 @@ import type { Group } from "../../follow/index.js";
 import { type DeliveryRow, isOpen, type LedgerEntry, type Message, openStates, type Position, type Progress } from "../rows/rows.js";
 import type { WebhookStore } from "../rows/store.js";
 import type { Timekeeper } from "../timekeeper.js";
-import { type Knowledge, knowledgeAfter, nothingKnown, type Sent } from "./decide.js";
-import { hasLog, heightOf, withLogOf } from "./position.js";
+import { hasLog, heightOf, type Knowledge, knowledgeAfter, nothingKnown, type Sent, withLogOf } from "./match.js";
 
 /**
  * The ledger of a webhook: the blocks that it was sent events of and that are not final. A fork, and a cursor that goes back as a client moves it or its

@@ -1,11 +1,114 @@
 import { runSliced, type Sliced } from "../../async/time-slicing.js";
-import { cursorText, type FollowEvent, type Group } from "../../follow/index.js";
-import { isReversal } from "../../follow/event-names.js";
-import type { Undecided } from "../conditions/matching.js";
+import { type Cursor, cursorText, type FollowEvent, type Group, parseCursor } from "../../follow/index.js";
+import { canonicalEvent, isReversal, namesEvent } from "../../follow/event-names.js";
+import type { Undecided } from "../conditions/matcher.js";
 import type { Register } from "../register/register.js";
-import type { Position } from "../rows/rows.js";
-import { subjectOf } from "./decide.js";
-import { withLogOf } from "./position.js";
+import type { LedgerEntry, Position, WebhookRow } from "../rows/rows.js";
+import { memberOf } from "../../follow/payload.js";
+
+/** What a webhook is sent. All pure: the ledger says what its receiver knows. */
+
+/**
+ * Whether a receiver knows that a block or transaction was applied:
+ *
+ * | what was sent of it                      | from → to   |
+ * |------------------------------------------|-------------|
+ * | applied, answered 2xx                    | → yes       |
+ * | applied, attempted but not answered so   | no → maybe  |
+ * | reverted, answered 2xx                   | → no        |
+ * | reverted, attempted but not answered so  | yes → maybe |
+ * | never attempted                          | no change   |
+ */
+export interface Knowledge {
+  known: "no" | "maybe" | "yes";
+  /** The `webhook-id` of what it was sent last when that was applied. */
+  key?: string | undefined;
+}
+
+/** A delivery of a block or transaction. */
+export interface Sent {
+  isReversal: boolean;
+  key: string;
+  attempt: "none" | "failed" | "arrived";
+}
+
+export const nothingKnown: Knowledge = { known: "no" };
+
+export const knowledgeAfter = (before: Knowledge, { isReversal: isReverted, key, attempt }: Sent): Knowledge => {
+  if (attempt === "none") return before;
+  if (!isReverted) return { known: attempt === "arrived" || before.known === "yes" ? "yes" : "maybe", key };
+  if (attempt === "arrived") return nothingKnown;
+  return before.known === "yes" ? { ...before, known: "maybe" } : before;
+};
+
+/** The event that takes back what another tells, and the other way round; undefined for events of nothing that is applied. */
+const oppositeOf = (event: string): string | undefined => {
+  if (event.endsWith(".applied")) return event.replace(/applied$/, "reverted");
+  return isReversal(event) ? event.replace(/reverted$/, "applied") : undefined;
+};
+
+/** The block or transaction that an event applies or reverts: `block ID`, `transaction ID`. */
+const subjectOf = ({ event, data }: Pick<FollowEvent, "event" | "data">): string | undefined => {
+  const [kind, deed, ...others] = event.split(".");
+  if (others.length > 0 || (kind !== "block" && kind !== "transaction") || (deed !== "applied" && deed !== "reverted")) return undefined;
+  const id = memberOf(data, "id");
+  return typeof id === "string" ? `${kind} ${id}` : undefined;
+};
+
+interface Decision {
+  isSent: boolean;
+  /** Of a reversal: the `webhook-id` of what it takes back, where there is one. */
+  reverts?: string | undefined;
+}
+
+/**
+ * Whether a webhook is sent an event that its conditions match. What is applied is sent unless its receiver knows; what is reverted unless it does not. A
+ * webhook that asks for one of the two alone is sent all.
+ */
+export const decide = (event: string, webhook: Pick<WebhookRow, "events">, { known, key }: Knowledge): Decision => {
+  const opposite = oppositeOf(event);
+  if (opposite === undefined || !namesEvent(webhook.events.map(canonicalEvent), opposite)) return { isSent: true };
+  return isReversal(event) ? { isSent: known !== "no", reverts: key } : { isSent: known !== "yes" };
+};
+
+/** Positions of readers, and how they lie to each other. */
+
+/** Of a cursor's block. */
+export const heightOf = (cursor: string): number => Number.parseInt(cursor, 10) || 0;
+
+const cursorIn = (text: string): Cursor => {
+  const parsed = parseCursor(text);
+  return parsed.kind === "cursor" ? parsed.cursor : { block: undefined };
+};
+
+/** Whether a cursor has a place in the host's log. */
+export const hasLog = (cursor: string): boolean => cursorIn(cursor).log !== undefined;
+
+/** A cursor of one's block, and of another's place in the host's log. */
+export const withLogOf = (cursor: string, other: string): string => cursorText({ block: cursorIn(cursor).block, log: cursorIn(other).log });
+
+/** A cursor without its place in the host's log. */
+export const blockOf = (cursor: string): string => cursorText({ block: cursorIn(cursor).block });
+
+export const blockName = ({ height, id }: Pick<LedgerEntry, "height" | "id">): string => `${height}-${id}`;
+
+/** The block that a group applies or reverts, as a cursor. */
+export const changedBlock = ({ change, before, after }: Group): string | undefined => (change === undefined ? undefined : cursorText({ block: (change.kind === "applied" ? after : before).block }));
+
+export const isReverted = ({ change }: Group): boolean => change?.kind === "reverted";
+
+/** The same for the same positions. */
+export const positionText = ({ cursor, part }: Position): string => (part === undefined ? cursor : `${cursor} ${part.block} ${part.isReversal ? "-" : "+"}${part.taken}`);
+
+export const samePosition = (one: Position, other: Position): boolean => positionText(one) === positionText(other);
+
+/** After some events of a group. `isBegun`: also where that is none, the ledger has taken notice of it. */
+export const positionWithin = (group: Group, before: Position, taken: number, isBegun: boolean): Position => {
+  const block = changedBlock(group);
+  if (block === undefined || (taken === 0 && !isBegun)) return { cursor: before.cursor };
+  const parent = withLogOf(cursorText(isReverted(group) ? group.after : group.before), before.cursor);
+  return { cursor: parent, part: { block, isReversal: isReverted(group), taken } };
+};
 
 /** One event of a group, and which webhooks it is for. */
 export interface MatchedEvent {

@@ -1,17 +1,26 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Logger } from "../../../types/node-context.js";
 import { PorticoError } from "../../errors.js";
-import { type Cursor, cursorText, type Follow, type Group } from "../../follow/index.js";
+import { cursorText, type Follow, type Group } from "../../follow/index.js";
 import { createPatternWorker, type PatternWorker } from "../conditions/pattern.js";
-import type { Standstill } from "../log-failure.js";
-import type { RecentEvents } from "../register/dry-run.js";
+import { createRounds, type Standstill } from "../failures.js";
+import { createObserver, type RecentEvents } from "../register/dry-run.js";
 import type { LedgerEntry, Position } from "../rows/rows.js";
 import type { After } from "../timekeeper.js";
-import { matchFirst, type Matched, type MatchedEvent, type Read } from "./match.js";
-import { blockName, blockOf, changedBlock, heightOf, isReverted, samePosition } from "./position.js";
+import {
+  blockName,
+  blockOf,
+  changedBlock,
+  heightOf,
+  isReverted,
+  type Matched,
+  type MatchedEvent,
+  matchFirst,
+  type Read,
+  samePosition,
+} from "./match.js";
 import { type Cohort, createPositions, isNotReady, isUnknown, type PositionsNeeds, type ReaderPositions } from "./positions.js";
 import type { Recorder } from "./record.js";
-import { createRounds } from "./rounds.js";
 
 export interface ReaderNeeds extends PositionsNeeds {
   recorder: Recorder;
@@ -43,32 +52,6 @@ interface Life {
   failed(error: unknown): void;
   wake(): void;
 }
-
-/** Notes what happens, for dry runs, from the start on. */
-const createObserve = ({ follow, recent }: ReaderNeeds, isRunning: () => boolean) => {
-  let observed: Cursor | undefined;
-  const observe = async (): Promise<void> => {
-    if (observed === undefined) {
-      observed = await follow.tip();
-      return;
-    }
-    for (let atEnd = false; !atEnd && isRunning(); ) {
-      const batch = await follow.after(observed);
-      for (const { events } of batch.groups) for (const event of events) recent.note(event.event, { at: event.at, json: () => event.json });
-      observed = batch.cursor;
-      atEnd = batch.atEnd || batch.groups.length === 0;
-      if (!atEnd) await nextTurn();
-    }
-  };
-  return async (): Promise<void> => {
-    try {
-      await observe();
-    } catch {
-      // Not ready, or moved to another chain: it begins again.
-      observed = undefined;
-    }
-  };
-};
 
 /** The group that comes next after a block, without events of the host; undefined at the tip. */
 const groupAfter = async (follow: Follow, block: string): Promise<Group | undefined> => {
@@ -267,7 +250,7 @@ const createRecover =
 /** One round: every cohort goes as far as one reading does. Says whether any was read for. */
 const createRound = (needs: ReaderNeeds, positions: ReaderPositions, { isRunning, failed }: Life, take: ReturnType<typeof createTake>["take"]) => {
   const { follow, keepsChain } = needs;
-  const observe = createObserve(needs, isRunning);
+  const observe = createObserver(needs, isRunning);
   const walk = createWalk(needs, positions);
   const recover = createRecover(needs, positions);
 

@@ -2,15 +2,13 @@ import { performance } from "node:perf_hooks";
 import { canonicalEvent, isReversal } from "../../follow/event-names.js";
 import { cursorText, type FollowEvent } from "../../follow/index.js";
 import { memberOf } from "../../follow/payload.js";
-import { keyOf } from "../deliver/request.js";
+import { keyOf } from "../send/request.js";
 import type { Register } from "../register/register.js";
 import type { DeliveryRow, LedgerEntry, Message, Position, Recipient, WebhookRow } from "../rows/rows.js";
 import type { WebhookStore } from "../rows/store.js";
 import type { OnOutcome } from "../send/http-sender.js";
-import { decide, type Knowledge, nothingKnown } from "./decide.js";
+import { decide, isReverted, type Knowledge, type Matched, type MatchedEvent, nothingKnown, positionWithin } from "./match.js";
 import { createLedger, hostBlock, type Ledger, type LedgerNeeds, subjectsOf, type TakenBack } from "./ledger.js";
-import type { Matched, MatchedEvent } from "./match.js";
-import { isReverted, positionWithin } from "./position.js";
 
 export interface RecorderNeeds extends LedgerNeeds {
   register: Register;
