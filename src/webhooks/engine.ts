@@ -11,7 +11,7 @@ import { createDeliveries } from "./deliver/deliveries.js";
 import { createDispatcher, type Dispatcher } from "./deliver/dispatcher.js";
 import { createMessages, type Messages, type NodeKey } from "./send/request.js";
 import { createStandstill, type Standstill } from "./failures.js";
-import { webhookDefaults } from "../options/webhooks.js";
+import { webhookDefaults } from "../options/options.js";
 import { type ChainReader, createChainReader, type ReaderNeeds } from "./read/reader.js";
 import { createRecorder, type RecorderNeeds, type Written } from "./read/record.js";
 import { createArchive } from "./register/archive.js";
