@@ -29,9 +29,9 @@ import { checkConditions } from "../webhooks/register/draft.js";
 
 interface FollowingNeeds extends Shared {
   rules: ChainRules;
-  chain: () => ChainAdapter & { settled?(): Promise<void>; isReady?(): boolean };
+  chain: ChainAdapter & { settled?(): Promise<void>; isReady?(): boolean };
   /** A host's own. */
-  hosts: Pick<HostChain, "changes" | "inTime"> | undefined;
+  hosts: Pick<HostChain, "inTime"> | undefined;
 }
 
 /** Bytes of the store that the host's own events may take: beyond that the oldest are removed. */
@@ -64,8 +64,7 @@ const tipIn = ({ view }: Pick<ChainChanges, "view">): MaybePromise<BlockName | u
 export const createFollowing = (context: NodeContext | ReaderContext, needs: FollowingNeeds): Following => {
   const { options, logger, clock, problems, rules, chain, hosts, writes } = needs;
   const isReader = context.reader === true;
-  /** The store is made later than this, which it calls. */
-  const changes = hosts === undefined ? { view: () => chain().changes?.view(), watch: (changed: () => void) => chain().changes?.watch(changed) ?? (() => undefined) } : hosts.changes;
+  const { changes } = chain;
   const declared = options.webhooks === false ? [] : options.webhooks.events;
   const eventNames = describeEvents(declared, hosts === undefined).map(({ event }) => event);
   let opened: HostLog | undefined;
@@ -97,7 +96,7 @@ export const createFollowing = (context: NodeContext | ReaderContext, needs: Fol
       logger,
       problems,
       blocksWritten: async () => {
-        if (chain().isReady?.() !== false) await chain().settled?.();
+        if (chain.isReady?.() !== false) await chain.settled?.();
       },
       tip: () => changes && tipIn(changes),
       logged: follow.logged,

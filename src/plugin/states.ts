@@ -221,7 +221,11 @@ export const createStates = ({ chain: own, hosts, problems, replica, options, lo
   };
 
   return {
-    ...{ ...opening, snapshotAt, openState, finalHeight, inTime: silence.inTime },
+    ...opening,
+    snapshotAt,
+    openState,
+    finalHeight,
+    inTime: silence.inTime,
     ofNew: (open: (wanted: typeof bounds) => ChainSnapshot): ApiState => stateOf(open(bounds)),
   };
 };

@@ -32,7 +32,7 @@ interface WebhooksNeeds extends Shared {
   onOutcome?: OnOutcome | undefined;
   /** Is handed the log of the host's events where it is kept beside the webhooks, because the chain is a host's own. */
   onLog(log: HostLog | undefined, writes: boolean): Promise<void>;
-  follow(): Follow;
+  follow: Follow;
 }
 
 /** Milliseconds between two tries to write to a store that could not be written. */
@@ -62,7 +62,7 @@ const openWebhooks = async (context: NodeContext | ReaderContext, { logger, cloc
   const chain = context.reader === true ? undefined : context.chain;
   if (chain !== undefined) await onLog(createHostLog(environment.environment, { writes: settings.deliver }), settings.deliver);
   const keepsChain = chain === undefined || chain.changes !== undefined;
-  const engine = createWebhookEngine(settings, { store, follow: follow(), clock, logger, problems, keepsChain, nodeKey: nodeKeyIn(settings.dataDir, logger), onOutcome });
+  const engine = createWebhookEngine(settings, { store, follow, clock, logger, problems, keepsChain, nodeKey: nodeKeyIn(settings.dataDir, logger), onOutcome });
   // Nobody may write a webhook for long: what is wrong ends without.
   const look = (): void => void (writes.isFailing("webhooks") && store.transactionSoon(() => undefined).catch(() => undefined));
   const looking = setInterval(look, lookInterval).unref();

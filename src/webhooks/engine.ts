@@ -230,7 +230,18 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
   const dispatcher = createDispatcher(
     { ...options, jitter },
     {
-      ...{ store, register, messages, sender, concurrency, clock, time, after, random, logger, nodeKey, onOutcome },
+      store,
+      register,
+      messages,
+      sender,
+      concurrency,
+      clock,
+      time,
+      after,
+      random,
+      logger,
+      nodeKey,
+      onOutcome,
       isWithdrawn: (id) => withdrawn.has(id),
       isLeftBehind: leftBehind(store),
       onSettled: (webhookIds, changed) => {
@@ -250,8 +261,18 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
     refreshSoon();
   };
   const service = createWebhookService({
-    ...{ store, follow, register, clock, time, keepsChain, nodeKey, onChange },
-    ...{ rules: { guard, events: names }, maxWebhooks: options.maxWebhooks, keepPosition: reader.positions.keepOne, attempts: dispatcher },
+    store,
+    follow,
+    register,
+    clock,
+    time,
+    keepsChain,
+    nodeKey,
+    onChange,
+    rules: { guard, events: names },
+    maxWebhooks: options.maxWebhooks,
+    keepPosition: reader.positions.keepOne,
+    attempts: dispatcher,
   });
 
   const life = createLife({

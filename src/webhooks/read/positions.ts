@@ -265,7 +265,11 @@ export const createPositions = (needs: PositionsNeeds) => {
   };
 
   return {
-    ...{ drop, keep, keepOne, hasMoved, noteReverted },
+    drop,
+    keep,
+    keepOne,
+    hasMoved,
+    noteReverted,
     ...createMoves(readers),
     locate: createLoading(needs, readers),
     cohorts: (): Cohort[] => cohorts(stirs),
