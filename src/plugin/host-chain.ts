@@ -204,7 +204,7 @@ const createGuard = (ask: HostAnswers["ask"], failed: (error: unknown) => void) 
 /** Milliseconds between two lines of the log: every request may meet it. */
 const toldEvery = 60_000;
 
-const createTold = ({ logger, clock }: Pick<Shared, "logger" | "clock">) => {
+const createErrorLog = ({ logger, clock }: Pick<Shared, "logger" | "clock">) => {
   let at = -Infinity;
   return (error: unknown): void => {
     const now = clock.monotonic();
@@ -241,12 +241,12 @@ const createHostLife = (chain: ChainAdapter, { ask, end, closing, closed }: Host
 });
 
 /** Opens states by one way of asking. What comes too late is released. */
-const createOpened = (ask: HostAnswers["ask"], failed: (error: unknown) => void) => {
+const createStateOpener = (ask: HostAnswers["ask"], failed: (error: unknown) => void) => {
   const guard = createGuard(ask, failed);
   return <State extends Releasable>(open: () => MaybePromise<State | undefined>): MaybePromise<State | undefined> => andThen(ask(open, (late) => guard(late)?.release?.()), guard<State>);
 };
 
-const statesOf = (chain: ChainAdapter, opened: ReturnType<typeof createOpened>): HostChain["inTime"] => {
+const statesOf = (chain: ChainAdapter, opened: ReturnType<typeof createStateOpener>): HostChain["inTime"] => {
   const { supports, snapshotAt, changes } = chain;
   return {
     ...(supports === undefined ? {} : { supports }),
@@ -258,10 +258,10 @@ const statesOf = (chain: ChainAdapter, opened: ReturnType<typeof createOpened>):
 
 export const guardHostChain = (chain: ChainAdapter, { logger, clock, options }: Pick<Shared, "logger" | "clock" | "options">): HostChain => {
   const answers = createHostAnswers({ ...options, logger });
-  const failed = createTold({ logger, clock });
+  const failed = createErrorLog({ logger, clock });
   return {
-    ...statesOf(chain, createOpened(answers.ask, failed)),
-    inTime: statesOf(chain, createOpened(answers.askInTime, failed)),
+    ...statesOf(chain, createStateOpener(answers.ask, failed)),
+    inTime: statesOf(chain, createStateOpener(answers.askInTime, failed)),
     ...createHostLife(chain, answers),
   };
 };

@@ -62,7 +62,7 @@ export const probePatience = 1_000;
 const isSilence = (error: unknown): boolean => error instanceof PorticoError && error.code === "HOST_SILENT";
 
 /** What the log was told last of why the chain cannot be read, and when: every request meets it. */
-const createTold = ({ logger, clock }: Pick<StatesNeeds, "logger" | "clock">) => {
+const createErrorLog = ({ logger, clock }: Pick<StatesNeeds, "logger" | "clock">) => {
   let [told, at] = ["", -Infinity];
   return (error: unknown): void => {
     const [message, now] = [messageOf(error), clock.monotonic()];
@@ -197,7 +197,7 @@ export const createStates = ({ chain: own, hosts, problems, replica, options, lo
   const chain: ReadChain = hosts?.inTime ?? own;
   const bounds = { searchRows };
   const silence = createSilence(hosts && problems.define({ begun: "the host's chain does not answer", ended: "the host's chain answers again" }), options.hostTimeout);
-  const { openInTime, openAtOnce, ...opening } = createOpening(chain, bounds, { silence, tell: createTold({ logger, clock: given.clock }) });
+  const { openInTime, openAtOnce, ...opening } = createOpening(chain, bounds, { silence, tell: createErrorLog({ logger, clock: given.clock }) });
 
   const snapshotAt = chain.snapshotAt && ((height: number) => chain.snapshotAt?.(height, bounds));
   const stateNeeds: ApiNeeds = { ...given, supports: chain.supports ?? {}, snapshotAt };

@@ -48,14 +48,14 @@ const nodeKeyIn = (folder: string, logger: Logger): NodeKey | undefined => {
   }
 };
 
-interface Opened {
+interface OpenWebhooks {
   engine: WebhookEngine;
   environment: WebhookEnvironment;
   looking: NodeJS.Timeout;
 }
 
 /** Undefined where the wait for another process to let go of the file was ended. */
-const openWebhooks = async (context: NodeContext | ReaderContext, { logger, clock, problems, writes, onLog, follow, onOutcome }: WebhooksNeeds, settings: Exclude<Options["webhooks"], false> & { dataDir: string }): Promise<Opened | undefined> => {
+const openWebhooks = async (context: NodeContext | ReaderContext, { logger, clock, problems, writes, onLog, follow, onOutcome }: WebhooksNeeds, settings: Exclude<Options["webhooks"], false> & { dataDir: string }): Promise<OpenWebhooks | undefined> => {
   const environment = await whenFree(() => openWebhookStore(settings.dataDir, { ...settings, writes }), { logger, clock });
   if (environment === undefined) return undefined;
   const { store } = environment;
@@ -86,7 +86,7 @@ export const createWebhooks = (context: NodeContext | ReaderContext, needs: Webh
   const followed = context.reader === true ? undefined : context.follows;
   const isNone = dataDir === undefined || (followed !== undefined && context.options?.webhooks === undefined);
   const settings = isNone || options.webhooks === false ? undefined : { ...options.webhooks, ...(context.reader === true ? { deliver: false } : {}), dataDir };
-  let opened: Opened | undefined;
+  let opened: OpenWebhooks | undefined;
   let waiting: NodeJS.Timeout | undefined;
   let authorize: Authorize | undefined;
 

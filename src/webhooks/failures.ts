@@ -5,10 +5,10 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { After } from "./timekeeper.js";
 
 /** Whether whoever notices it logs it, once: the store cannot be written or has no state yet, or the node stops without its host. */
-const isTold = (error: unknown): boolean => error instanceof HostGivenUp || (error instanceof PorticoError && (error.code === "STORE_UNWRITABLE" || error.code === "NOT_READY"));
+const isReportedElsewhere = (error: unknown): boolean => error instanceof HostGivenUp || (error instanceof PorticoError && (error.code === "STORE_UNWRITABLE" || error.code === "NOT_READY"));
 
 export const logFailure = (logger: Logger, what: string, error: unknown): void => {
-  if (!isTold(error)) logger.error(`webhooks: ${what}: ${messageOf(error)}`);
+  if (!isReportedElsewhere(error)) logger.error(`webhooks: ${what}: ${messageOf(error)}`);
 };
 
 /** Work that is tried again until it succeeds. While it fails, health says so; the log, when that begins and when it ends. */
@@ -21,7 +21,7 @@ export const createStandstill = (problems: Pick<Problems, "define">): Standstill
   const problem = problems.define({ begun: "webhooks do not go on", ended: "webhooks go on again" });
   return {
     failed: (what, error) => {
-      if (!isTold(error)) problem.begin(`${what}: ${messageOf(error)}`, what);
+      if (!isReportedElsewhere(error)) problem.begin(`${what}: ${messageOf(error)}`, what);
     },
     succeeded: (what) => problem.end(what),
   };

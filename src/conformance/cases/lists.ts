@@ -34,14 +34,14 @@ const three = (values: readonly unknown[]): unknown[] =>
   values.filter((_, index) => index === 0 || index === 1 || index === values.length - 1);
 
 /** What a check of a list works on. */
-interface Given<Row> {
+interface ListSample<Row> {
   snapshot: ChainSnapshot;
   all: Row[];
   around: Surroundings;
 }
 
 /** A rule that every list obeys, whatever is in it. */
-type Check = <Row extends object, Filter, Field extends string>(spec: ListSpec<Row, Filter, Field>, given: Given<Row>) => Promise<void>;
+type Check = <Row extends object, Filter, Field extends string>(spec: ListSpec<Row, Filter, Field>, given: ListSample<Row>) => Promise<void>;
 
 const ordersOf = <Field extends string>({ fields }: { fields: readonly Field[] }): Order<Field>[] =>
   fields.flatMap((field): Order<Field>[] => [
@@ -49,7 +49,7 @@ const ordersOf = <Field extends string>({ fields }: { fields: readonly Field[] }
     { field, direction: "desc" },
   ]);
 
-const eachOrder: Check = async <Row extends object, Filter, Field extends string>(spec: ListSpec<Row, Filter, Field>, { snapshot, all }: Given<Row>) => {
+const eachOrder: Check = async <Row extends object, Filter, Field extends string>(spec: ListSpec<Row, Filter, Field>, { snapshot, all }: ListSample<Row>) => {
   for (const order of ordersOf(spec)) {
     const expected = sorted(all, order, spec);
     for (const limit of [3, mostRows]) {
@@ -59,7 +59,7 @@ const eachOrder: Check = async <Row extends object, Filter, Field extends string
   }
 };
 
-const anyOffset: Check = async <Row extends object, Filter, Field extends string>(spec: ListSpec<Row, Filter, Field>, { snapshot, all }: Given<Row>) => {
+const anyOffset: Check = async <Row extends object, Filter, Field extends string>(spec: ListSpec<Row, Filter, Field>, { snapshot, all }: ListSample<Row>) => {
   const expected = sorted(all, spec.usual, spec);
   for (let offset = 0; offset <= all.length + 1; offset += 1) {
     const limit = 1 + (offset % 3);
@@ -93,7 +93,7 @@ const eachPair: Check = async (spec, { snapshot, all, around }) => {
   for (const pair of pairs) await expectFiltered(snapshot, spec, all, around, pair);
 };
 
-const allAtOnce: Check = async <Row extends object, Filter, Field extends string>(spec: ListSpec<Row, Filter, Field>, { snapshot, all, around }: Given<Row>) => {
+const allAtOnce: Check = async <Row extends object, Filter, Field extends string>(spec: ListSpec<Row, Filter, Field>, { snapshot, all, around }: ListSample<Row>) => {
   for (const row of all) {
     const filters = spec.filters
       .map((filter): [FilterSpec<Row>, unknown] => [filter, filter.of(row, around)])
@@ -102,7 +102,7 @@ const allAtOnce: Check = async <Row extends object, Filter, Field extends string
   }
 };
 
-const together: Check = async <Row extends object, Filter, Field extends string>(spec: ListSpec<Row, Filter, Field>, { snapshot, all, around }: Given<Row>) => {
+const together: Check = async <Row extends object, Filter, Field extends string>(spec: ListSpec<Row, Filter, Field>, { snapshot, all, around }: ListSample<Row>) => {
   for (const filter of spec.filters) {
     for (const value of three(filter.samples(all, around))) {
       const passing = all.filter((row) => filter.passes(row, value, around));

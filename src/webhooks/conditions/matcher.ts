@@ -159,7 +159,7 @@ export interface Matchable {
   match: "any" | "all";
 }
 
-export interface Matched {
+export interface MatchResult {
   /** Ids of the webhooks whose conditions hold, ascending. */
   ids: number[];
   undecided: Undecided[];
@@ -174,7 +174,7 @@ export interface Matcher {
   /** Whether any webhook listens to the event at all. */
   listens(event: string): boolean;
   /** `payload` is a JSON value. */
-  match(event: string, payload: unknown): Matched;
+  match(event: string, payload: unknown): MatchResult;
 }
 
 interface EventIndex {

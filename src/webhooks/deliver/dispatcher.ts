@@ -9,7 +9,7 @@ import type { OnOutcome, Sender } from "../send/http-sender.js";
 import type { Messages, NodeKey } from "../send/request.js";
 import type { After, Timekeeper } from "../timekeeper.js";
 import { createAttempts } from "./attempt.js";
-import { createHasten, createNotices, type Recorded, type RecordRules } from "./health.js";
+import { createHasten, createNotices, type RecordResult, type RecordRules } from "./health.js";
 import { createNext, createReady, createTake, slowShare, type Times } from "./take.js";
 import { restOf } from "./outcome.js";
 import { createLimit, createQueues, createSlots, monotonic, type Queues, type Target, type UnderWay } from "./queues.js";
@@ -193,7 +193,7 @@ export const createDispatcher = (rules: DispatcherRules, needs: DispatcherNeeds)
     loop.pumpSoon();
   };
 
-  const onRecorded = ({ rows, webhookIds, changed, announced }: Recorded): void => {
+  const onRecorded = ({ rows, webhookIds, changed, announced }: RecordResult): void => {
     for (const { row } of rows) if (row.dueAt !== null) notices.expectRetry(row.webhookId, row.dueAt);
     loop.safely(notices.noticeWebhooks);
     onSettled(webhookIds, changed);

@@ -65,7 +65,7 @@ export interface RecordNeeds {
 }
 
 /** What a transaction has recorded. */
-export interface Recorded {
+export interface RecordResult {
   rows: { row: DeliveryRow; origin: string }[];
   webhookIds: Set<number>;
   /** Webhooks that were disabled. */
@@ -102,11 +102,11 @@ const turnOf = (before: number | null, after: number | null, attempt: Attempt): 
 /** What an outcome says about its webhook: whether it is failing, and is to be disabled. */
 export const createHealth = (rules: RecordRules, needs: RecordNeeds) => {
   const { store, register, clock } = needs;
-  const tell = (recorded: Recorded, event: Parameters<typeof announce>[3]): void => {
+  const tell = (recorded: RecordResult, event: Parameters<typeof announce>[3]): void => {
     for (const id of announce(store, register, clock.now(), event)) recorded.announced.add(id);
   };
 
-  const disable = (recorded: Recorded, webhook: WebhookRow, because: "gone" | "failing", failingSince: number | null): void => {
+  const disable = (recorded: RecordResult, webhook: WebhookRow, because: "gone" | "failing", failingSince: number | null): void => {
     const disabled = { ...webhook, enabled: false, disabledBecause: because };
     letGo(needs, webhook.id);
     store.putWebhook(disabled);
@@ -118,7 +118,7 @@ export const createHealth = (rules: RecordRules, needs: RecordNeeds) => {
   /** Webhooks that do not fail, as is written. Whatever is recorded of them goes through here, so that they need not be read for each that is delivered. */
   const sound = new Set<number>();
 
-  const recordHealth = (recorded: Recorded, webhook: WebhookRow, { attempt, result }: { attempt: Attempt; result: { ok: boolean; status: number | null } }, now: Now): void => {
+  const recordHealth = (recorded: RecordResult, webhook: WebhookRow, { attempt, result }: { attempt: Attempt; result: { ok: boolean; status: number | null } }, now: Now): void => {
     if (result.ok && (sound.has(webhook.id) || recorded.healthy.has(webhook.id))) return;
     const progress = store.progress(webhook.id);
     if (result.ok) recorded.healthy.add(webhook.id);
@@ -132,7 +132,7 @@ export const createHealth = (rules: RecordRules, needs: RecordNeeds) => {
   };
 
   /** What was recorded is written. */
-  const written = ({ healthy }: Recorded): void => {
+  const written = ({ healthy }: RecordResult): void => {
     for (const id of healthy) sound.add(id);
   };
 

@@ -3,7 +3,7 @@ import type { Group } from "../../follow/index.js";
 import { type DeliveryRow, isOpen, type LedgerEntry, type Message, openStates, type Position, type Progress } from "../rows/rows.js";
 import type { WebhookStore } from "../rows/store.js";
 import type { Timekeeper } from "../timekeeper.js";
-import { hasLog, heightOf, type Knowledge, knowledgeAfter, nothingKnown, type Sent, withLogOf } from "./match.js";
+import { hasLog, heightOf, type Knowledge, knowledgeAfter, noKnowledge, type PastDelivery, withLogOf } from "./match.js";
 
 /**
  * The ledger of a webhook: the blocks that it was sent events of and that are not final. A fork, and a cursor that goes back as a client moves it or its
@@ -27,13 +27,13 @@ export interface LedgerNeeds {
 }
 
 /** A delivery of the ledger. */
-interface Entered {
+interface LedgerDelivery {
   row: DeliveryRow;
   message: Message;
   entry: LedgerEntry;
 }
 
-const attemptOf = (row: DeliveryRow, { isUnderWay, hasArrived }: Attempts): Sent["attempt"] => {
+const attemptOf = (row: DeliveryRow, { isUnderWay, hasArrived }: Attempts): PastDelivery["attempt"] => {
   if (row.state === "delivered" || row.attempts.some(({ stage }) => stage === null) || hasArrived(row)) return "arrived";
   return row.attemptCount > 0 || row.maybeSent === true || isUnderWay(row) ? "failed" : "none";
 };
@@ -41,8 +41,8 @@ const attemptOf = (row: DeliveryRow, { isUnderWay, hasArrived }: Attempts): Sent
 const isReversalOf = ({ event = "" }: Message): boolean => isReversal(event);
 
 /** The deliveries of some blocks, in the order in which they were written. */
-const enteredIn = (store: WebhookStore, webhookId: number, entries: readonly LedgerEntry[]): Entered[] => {
-  const found: Entered[] = [];
+const deliveriesIn = (store: WebhookStore, webhookId: number, entries: readonly LedgerEntry[]): LedgerDelivery[] => {
+  const found: LedgerDelivery[] = [];
   for (const entry of entries) {
     for (const id of entry.deliveries) {
       const row = store.delivery(webhookId, id);
@@ -54,13 +54,13 @@ const enteredIn = (store: WebhookStore, webhookId: number, entries: readonly Led
 };
 
 /** What a receiver knows of each subject, and the block of which it was sent that last. */
-const knowledgeOf = (entries: readonly LedgerEntry[], entered: readonly Entered[], attempts: Attempts): Map<string, Knowledge & { entry?: LedgerEntry }> => {
+const knowledgeOf = (entries: readonly LedgerEntry[], entered: readonly LedgerDelivery[], attempts: Attempts): Map<string, Knowledge & { entry?: LedgerEntry }> => {
   const known = new Map<string, Knowledge & { entry?: LedgerEntry }>();
   for (const entry of entries) for (const [subject, key] of entry.sent) known.set(subject, { known: "maybe", key, entry });
   for (const { row, message, entry } of entered) {
     const { subject } = message;
     if (subject === undefined) continue;
-    const before = known.get(subject) ?? nothingKnown;
+    const before = known.get(subject) ?? noKnowledge;
     const after = knowledgeAfter(before, { isReversal: isReversalOf(message), key: row.key, attempt: attemptOf(row, attempts) });
     known.set(subject, after === before || isReversalOf(message) ? { ...before, ...after, key: after.key } : { ...after, entry });
   }
@@ -68,7 +68,7 @@ const knowledgeOf = (entries: readonly LedgerEntry[], entered: readonly Entered[
 };
 
 /** What became of deliveries that were taken back. */
-export interface TakenBack {
+export interface Withdrawals {
   /** Must not be sent from now on, though others still read them as they were until this is committed. */
   ids: number[];
   superseded: number;
@@ -76,7 +76,7 @@ export interface TakenBack {
 
 export const createLedger = ({ store, time, attempts }: LedgerNeeds) => {
   /** Deliveries are attempted no more: what was never attempted is dropped. */
-  const takeBack = (entered: readonly Entered[], known: ReadonlyMap<string, Knowledge>, taken: TakenBack): void => {
+  const takeBack = (entered: readonly LedgerDelivery[], known: ReadonlyMap<string, Knowledge>, taken: Withdrawals): void => {
     for (const { row, message } of entered) {
       if (row.isTakenBack === true) continue;
       const back: DeliveryRow = { ...row, isTakenBack: true };
@@ -85,7 +85,7 @@ export const createLedger = ({ store, time, attempts }: LedgerNeeds) => {
         attempts.overtake(row);
         store.changeDelivery(row, back);
       } else {
-        const isUnheard = attemptOf(row, attempts) === "none" && (message.subject === undefined || (known.get(message.subject) ?? nothingKnown).known === "no");
+        const isUnheard = attemptOf(row, attempts) === "none" && (message.subject === undefined || (known.get(message.subject) ?? noKnowledge).known === "no");
         const state = isUnheard && !isReversalOf(message) ? "dropped" : "superseded";
         store.changeDelivery(row, { ...back, state, dueAt: null, finishedAt: time.passed() });
         taken.ids.push(row.id);
@@ -103,29 +103,29 @@ export const createLedger = ({ store, time, attempts }: LedgerNeeds) => {
 
   return {
     /** A block was reverted. Returns what its receiver knows, and the block in the ledger; undefined where it is not there. */
-    revert: (webhookId: number, block: { height: number; id: string }, taken: TakenBack) => {
+    revert: (webhookId: number, block: { height: number; id: string }, taken: Withdrawals) => {
       const entry = store.ledgerEntry(webhookId, { ...block, isReverted: false });
       const before = store.ledger(webhookId, true);
       if (entry === undefined) {
         // Its reversal was begun before.
         const begun = before.find(({ id, height }) => id === block.id && height === block.height);
-        return begun && { entry: begun, known: knowledgeOf(before, enteredIn(store, webhookId, before), attempts) };
+        return begun && { entry: begun, known: knowledgeOf(before, deliveriesIn(store, webhookId, before), attempts) };
       }
-      const [own, others] = [enteredIn(store, webhookId, [entry]), enteredIn(store, webhookId, before)];
+      const [own, others] = [deliveriesIn(store, webhookId, [entry]), deliveriesIn(store, webhookId, before)];
       const known = knowledgeOf([...before, entry], [...others, ...own].sort((one, other) => one.row.id - other.row.id), attempts);
       takeBack(own.filter(({ message }) => !isReversalOf(message)), known, taken);
       return { entry: move(webhookId, entry, true), known };
     },
     /** A block was applied: open reversals of it, and of its transactions, are superseded. Returns what its receiver knows of it in this block. */
-    apply: (webhookId: number, block: { height: number; id: string }, subjects: ReadonlySet<string>, hasReverted: boolean, taken: TakenBack) => {
+    apply: (webhookId: number, block: { height: number; id: string }, subjects: ReadonlySet<string>, hasReverted: boolean, taken: Withdrawals) => {
       const reverted = hasReverted ? store.ledger(webhookId, true) : [];
       const back = reverted.find(({ id, height }) => id === block.id && height === block.height);
       if (reverted.length > 0) {
-        const open = enteredIn(store, webhookId, reverted).filter(({ message, entry }) => isReversalOf(message) && (entry === back || (message.subject !== undefined && subjects.has(message.subject))));
+        const open = deliveriesIn(store, webhookId, reverted).filter(({ message, entry }) => isReversalOf(message) && (entry === back || (message.subject !== undefined && subjects.has(message.subject))));
         takeBack(open, new Map(), taken);
       }
       const entry = back === undefined ? store.ledgerEntry(webhookId, { ...block, isReverted: false }) : move(webhookId, back, false);
-      return entry && { entry, known: knowledgeOf([entry], enteredIn(store, webhookId, [entry]), attempts) };
+      return entry && { entry, known: knowledgeOf([entry], deliveriesIn(store, webhookId, [entry]), attempts) };
     },
     /** The blocks of which it counts some as applied, the highest first. */
     standing: (webhookId: number): LedgerEntry[] => store.ledger(webhookId, false),
@@ -162,7 +162,7 @@ const positionBefore = (open: readonly Message[], live: Position): Position => {
 /** What is left of a webhook's ledger without its deliveries, and where it goes on to find again what is open. Writes nothing. */
 export const foldLedger = ({ store, attempts }: Pick<LedgerNeeds, "store" | "attempts">, webhookId: number) => {
   const entries = [...store.ledger(webhookId, true), ...store.ledger(webhookId, false)];
-  const known = knowledgeOf(entries, enteredIn(store, webhookId, entries), attempts);
+  const known = knowledgeOf(entries, deliveriesIn(store, webhookId, entries), attempts);
   const folded = new Map<string, LedgerEntry>();
   const keep = ({ height, id }: { height: number; id: string }, subject: string, key: string): void => {
     const entry = folded.get(`${height}-${id}`) ?? { height, id, isReverted: false, deliveries: [], sent: [] };

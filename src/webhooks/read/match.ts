@@ -26,18 +26,18 @@ export interface Knowledge {
 }
 
 /** A delivery of a block or transaction. */
-export interface Sent {
+export interface PastDelivery {
   isReversal: boolean;
   key: string;
   attempt: "none" | "failed" | "arrived";
 }
 
-export const nothingKnown: Knowledge = { known: "no" };
+export const noKnowledge: Knowledge = { known: "no" };
 
-export const knowledgeAfter = (before: Knowledge, { isReversal: isReverted, key, attempt }: Sent): Knowledge => {
+export const knowledgeAfter = (before: Knowledge, { isReversal: isReverted, key, attempt }: PastDelivery): Knowledge => {
   if (attempt === "none") return before;
   if (!isReverted) return { known: attempt === "arrived" || before.known === "yes" ? "yes" : "maybe", key };
-  if (attempt === "arrived") return nothingKnown;
+  if (attempt === "arrived") return noKnowledge;
   return before.known === "yes" ? { ...before, known: "maybe" } : before;
 };
 
@@ -111,7 +111,7 @@ export const positionWithin = (group: Group, before: Position, taken: number, is
 };
 
 /** One event of a group, and which webhooks it is for. */
-export interface MatchedEvent {
+export interface EventMatch {
   event: FollowEvent;
   /** Its place in the group. */
   index: number;
@@ -122,18 +122,18 @@ export interface MatchedEvent {
 }
 
 /** A group, matched: what is to be written of it. */
-export interface Matched {
+export interface GroupMatch {
   group: Group;
   /** Where the webhooks are before and after it. */
   before: Position;
   after: Position;
   isApart: boolean;
-  events: readonly MatchedEvent[];
+  events: readonly EventMatch[];
   /** The last event of the group for each webhook. */
   last: ReadonlyMap<number, number>;
 }
 
-export interface Read {
+export interface ReadRange {
   groups: readonly Group[];
   /** Where the webhooks are. */
   position: Position;
@@ -144,8 +144,8 @@ export interface Read {
 }
 
 /** Matches a group for some webhooks: for each, what is certain, and what only patterns decide that are tried on long texts. */
-const matchGroup = function* (register: Register, group: Group, { position: before, taken, isApart = false }: Omit<Read, "groups">, ids: ReadonlySet<number>): Sliced<{ matched: Matched; undecided: Map<number, Undecided[]> }> {
-  const [last, undecided, events] = [new Map<number, number>(), new Map<number, Undecided[]>(), [] as MatchedEvent[]];
+const matchGroup = function* (register: Register, group: Group, { position: before, taken, isApart = false }: Omit<ReadRange, "groups">, ids: ReadonlySet<number>): Sliced<{ matched: GroupMatch; undecided: Map<number, Undecided[]> }> {
+  const [last, undecided, events] = [new Map<number, number>(), new Map<number, Undecided[]>(), [] as EventMatch[]];
   const matcher = register.matcher();
   for (const [index, event] of group.events.entries()) {
     if (index < taken) continue;
@@ -172,8 +172,8 @@ const takesBack = ({ events }: Group): boolean => events.some(({ event }) => isR
  * Matches the first groups: as many as are worth one transaction, for where each has an event or two, a transaction each would be most of the work. One that
  * takes something back, or in which something is undecided, stands alone.
  */
-export const matchFirst = async (register: Register, { groups, ...first }: Read, ids: ReadonlySet<number>) => {
-  const all: Matched[] = [];
+export const matchFirst = async (register: Register, { groups, ...first }: ReadRange, ids: ReadonlySet<number>) => {
+  const all: GroupMatch[] = [];
   let undecided: ReadonlyMap<number, Undecided[]> = new Map();
   let deliveries = 0;
   for (const group of groups) {

@@ -7,8 +7,8 @@ import type { Register } from "../register/register.js";
 import type { DeliveryRow, LedgerEntry, Message, Position, Recipient, WebhookRow } from "../rows/rows.js";
 import type { WebhookStore } from "../rows/store.js";
 import type { OnOutcome } from "../send/http-sender.js";
-import { decide, isReverted, type Knowledge, type Matched, type MatchedEvent, nothingKnown, positionWithin } from "./match.js";
-import { createLedger, hostBlock, type Ledger, type LedgerNeeds, subjectsOf, type TakenBack } from "./ledger.js";
+import { decide, isReverted, type Knowledge, type GroupMatch, type EventMatch, noKnowledge, positionWithin } from "./match.js";
+import { createLedger, hostBlock, type Ledger, type LedgerNeeds, subjectsOf, type Withdrawals } from "./ledger.js";
 
 export interface RecorderNeeds extends LedgerNeeds {
   register: Register;
@@ -17,13 +17,13 @@ export interface RecorderNeeds extends LedgerNeeds {
   /** Deliveries that are taken back in a transaction which is not committed yet: others still read them as they were, and must not send them. */
   withdrawn: Set<number>;
   /** After each commit: the messages and deliveries that it wrote, and the webhooks whose earlier deliveries it changed. After one that failed, all that were recorded for. */
-  onWritten(written: readonly Written[], changed: ReadonlySet<number>): void;
+  onWritten(written: readonly NewDeliveries[], changed: ReadonlySet<number>): void;
   /** Is told of deliveries that are given up. */
   onOutcome?: OnOutcome | undefined;
 }
 
 /** A message of an event, and deliveries of it. */
-export interface Written {
+export interface NewDeliveries {
   messageId: number;
   message: Message;
   rows: readonly DeliveryRow[];
@@ -60,8 +60,8 @@ interface Page {
 }
 
 /** What one transaction has written. */
-interface Outcome extends TakenBack {
-  written: Written[];
+interface Outcome extends Withdrawals {
+  written: NewDeliveries[];
   changed: Set<number>;
 }
 
@@ -86,14 +86,14 @@ interface Transaction {
   written: Outcome;
 }
 
-const positionAfter = ({ group, before, after, isApart }: Matched, taken: number, isBegun: boolean): Position => {
+const positionAfter = ({ group, before, after, isApart }: GroupMatch, taken: number, isBegun: boolean): Position => {
   if (isApart) return before;
   return taken === group.events.length ? after : positionWithin(group, before, taken, isBegun);
 };
 
 const spelling = (webhook: WebhookRow, event: string): string => webhook.events.find((name) => canonicalEvent(name) === event) ?? event;
 
-const messageOf = ({ group }: Matched, { event, subject }: MatchedEvent): Message => ({
+const messageOf = ({ group }: GroupMatch, { event, subject }: EventMatch): Message => ({
   at: event.at,
   eventId: event.id,
   event: event.event,
@@ -112,7 +112,7 @@ const heightIn = (data: unknown): number | undefined => {
 /** The block that a group changes; of a host's own chain without changes, the block or transaction that the event is about. */
 const createBlockOf = () => {
   let lastHeight = 0;
-  return ({ group: { change, events } }: Matched, subject: string | undefined): { height: number; id: string } | undefined => {
+  return ({ group: { change, events } }: GroupMatch, subject: string | undefined): { height: number; id: string } | undefined => {
     if (change !== undefined) return { height: change.full.block.height, id: change.full.block.id };
     if (subject === undefined) return undefined;
     lastHeight = heightIn(events[0]?.data) ?? lastHeight;
@@ -133,10 +133,10 @@ const byTarget = (webhookIds: ReadonlySet<number>, webhooks: ReadonlyMap<number,
 };
 
 /** Which webhooks of each share an event is for: found once for all shares. */
-const idsByShare = (matched: readonly Matched[], shares: readonly ReadonlySet<number>[]): Map<MatchedEvent, number[]>[] => {
+const idsByShare = (matched: readonly GroupMatch[], shares: readonly ReadonlySet<number>[]): Map<EventMatch, number[]>[] => {
   const shareOf = new Map<number, number>();
   for (const [index, share] of shares.entries()) for (const id of share) shareOf.set(id, index);
-  const found = shares.map(() => new Map<MatchedEvent, number[]>());
+  const found = shares.map(() => new Map<EventMatch, number[]>());
   for (const { events } of matched) {
     for (const event of events) {
       for (const id of event.ids) {
@@ -152,7 +152,7 @@ const idsByShare = (matched: readonly Matched[], shares: readonly ReadonlySet<nu
 
 /** Opens the page of a webhook for a group: takes back what that supersedes. */
 const createTurnPage = (ledger: Ledger, blockOf: ReturnType<typeof createBlockOf>) =>
-  (webhookId: number, matched: Matched, subject: string | undefined, positions: Positions, { written, pages, open }: Transaction): Page => {
+  (webhookId: number, matched: GroupMatch, subject: string | undefined, positions: Positions, { written, pages, open }: Transaction): Page => {
     const block = blockOf(matched, subject);
     const isBack = isReverted(matched.group) || (matched.group.change === undefined && subject !== undefined && isReversal(matched.group.events[0]?.event ?? ""));
     if (block === undefined) return { entry: undefined, known: new Map(), isBegun: false, isChanged: false };
@@ -172,11 +172,11 @@ const createTurnPage = (ledger: Ledger, blockOf: ReturnType<typeof createBlockOf
   };
 
 /** What a receiver knows of what an event tells. Of a block below the floor, that it was sent. */
-const knowledgeFor = (webhook: WebhookRow, { event, subject }: MatchedEvent, { known }: Page, positions: Positions): Knowledge => {
+const knowledgeFor = (webhook: WebhookRow, { event, subject }: EventMatch, { known }: Page, positions: Positions): Knowledge => {
   const found = subject === undefined ? undefined : known.get(subject);
   if (found !== undefined) return found;
   const isBelow = event.block !== null && event.takesBack !== undefined && event.block.height <= positions.floorOf(webhook.id);
-  return isBelow ? { known: "maybe", key: keyOf(webhook, event.takesBack ?? "") } : nothingKnown;
+  return isBelow ? { known: "maybe", key: keyOf(webhook, event.takesBack ?? "") } : noKnowledge;
 };
 
 const isCurrent = (webhookId: number, positions: Positions, { current }: Transaction): boolean => {
@@ -186,7 +186,7 @@ const isCurrent = (webhookId: number, positions: Positions, { current }: Transac
 };
 
 /** Whether there may be something to write. Most blocks of the past match nothing: they cost no transaction. */
-const hasWork = (all: readonly Matched[], webhookIds: ReadonlySet<number>, positions: Positions): boolean =>
+const hasWork = (all: readonly GroupMatch[], webhookIds: ReadonlySet<number>, positions: Positions): boolean =>
   all.some(({ group, last, events }) => last.size > 0 || isReverted(group) || events.some(({ event, subject }) => event.block === null && subject !== undefined && isReversal(event.event))) ||
   [...webhookIds].some((id) => positions.hasReverted(id));
 
@@ -209,7 +209,7 @@ const flush = (store: WebhookStore, positions: Positions, full: ReadonlyMap<numb
 /** Writes one event for some webhooks. */
 const createWriteEvent = ({ store, window }: RecorderNeeds) => {
   /** The delivery of an event to a webhook; undefined where it is not sent, or there is no room. */
-  const recipientOf = (matched: Matched, planned: MatchedEvent, webhookId: number, page: Page | undefined, { positions, webhooks, full }: Recording, transaction: Transaction): Recipient | undefined => {
+  const recipientOf = (matched: GroupMatch, planned: EventMatch, webhookId: number, page: Page | undefined, { positions, webhooks, full }: Recording, transaction: Transaction): Recipient | undefined => {
     const { event, index } = planned;
     const { open, reached } = transaction;
     const webhook = webhooks.get(webhookId);
@@ -232,7 +232,7 @@ const createWriteEvent = ({ store, window }: RecorderNeeds) => {
   };
 
   /** Writes one event for some webhooks. */
-  const writeEvent = (matched: Matched, planned: MatchedEvent, ids: readonly number[], pages: ReadonlyMap<number, Page>, recording: Recording, transaction: Transaction): void => {
+  const writeEvent = (matched: GroupMatch, planned: EventMatch, ids: readonly number[], pages: ReadonlyMap<number, Page>, recording: Recording, transaction: Transaction): void => {
     const { event, index } = planned;
     const { reached, written } = transaction;
     const { messages } = recording;
@@ -262,7 +262,7 @@ const createSteps = (needs: RecorderNeeds, ledger: Ledger) => {
   const turnPage = createTurnPage(ledger, createBlockOf());
   const writeEvent = createWriteEvent(needs);
 
-  return function* writeAll(all: readonly Matched[], webhookIds: ReadonlySet<number>, recording: Recording, transaction: () => Transaction): Generator<void> {
+  return function* writeAll(all: readonly GroupMatch[], webhookIds: ReadonlySet<number>, recording: Recording, transaction: () => Transaction): Generator<void> {
     const { positions, webhooks, full } = recording;
     const shares = byTarget(webhookIds, webhooks);
     const idsOf = idsByShare(all, shares);
@@ -318,7 +318,7 @@ export const createRecorder = (needs: RecorderNeeds) => {
      * Writes groups for webhooks, a few milliseconds at a time: in each transaction the deliveries of some events, the ledgers, and where the webhooks are
      * then. Resolves to the webhooks that have no room for the next event, and where they stopped.
      */
-    record: async (all: readonly Matched[], webhookIds: ReadonlySet<number>, positions: Positions): Promise<ReadonlyMap<number, Position>> => {
+    record: async (all: readonly GroupMatch[], webhookIds: ReadonlySet<number>, positions: Positions): Promise<ReadonlyMap<number, Position>> => {
       const recording: Recording = { positions, webhooks: register.rows(), full: new Map(), messages: new Map() };
       if (!hasWork(all, webhookIds, positions)) return recording.full;
       let transaction: Transaction;

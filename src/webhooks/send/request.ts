@@ -28,7 +28,7 @@ const signingKey = (token: string): KeyObject => {
 
 const sign = (token: string, content: string): string => `v1,${createHmac("sha256", signingKey(token)).update(content).digest("base64")}`;
 
-interface Signed {
+interface SignatureInput {
   messageId: string;
   /** Milliseconds since 1970; a receiver refuses what is older than five minutes, so each attempt has its own. */
   at: number;
@@ -49,7 +49,7 @@ export const publicKeyText = ({ publicKey }: NodeKey): string => `whpk_${publicK
  * Headers of one attempt: half of the token, as the predecessor sent it, and Standard Webhooks 1.0, signed with each of the tokens or, if it
  * is given, by the node's key instead.
  */
-const deliveryHeaders = (tokens: readonly [string, ...string[]], { messageId, at, body }: Signed, nodeKey?: NodeKey): Record<string, string> => {
+const deliveryHeaders = (tokens: readonly [string, ...string[]], { messageId, at, body }: SignatureInput, nodeKey?: NodeKey): Record<string, string> => {
   const timestamp = String(Math.floor(at / 1000));
   const content = `${messageId}.${timestamp}.${body}`;
   return {
@@ -103,7 +103,7 @@ export const keyOf = ({ id, uid }: Pick<WebhookRow, "id" | "uid">, eventId: stri
 export const batchKeyOf = (webhookId: number, rows: readonly DeliveryRow[]): string => keyOf({ id: webhookId, uid: String(webhookId) }, rows.map(({ key }) => key).join(" "));
 
 /** A delivery with its event. */
-export interface Loaded {
+export interface EventOfRow {
   row: DeliveryRow;
   event: LoadedEvent;
 }
@@ -124,7 +124,7 @@ const makeJson = ({ message }: LoadedEvent, event: string, isLast: boolean, reve
 };
 
 /** Most webhooks are sent an event in the same words: what was made for one of them is kept for the next. */
-const eventJson = ({ row, event: loaded }: Loaded): string => {
+const eventJson = ({ row, event: loaded }: EventOfRow): string => {
   const { event, reverts, last: isLast = false } = row;
   if (reverts !== undefined) return makeJson(loaded, event, isLast, reverts);
   const { made } = loaded;
@@ -141,7 +141,7 @@ const signingTokens = ({ token, olderTokens }: WebhookRow, passed: number): [str
 ];
 
 /** The request of one attempt. */
-export const requestOf = (webhook: WebhookRow, events: readonly Loaded[], isBatch: boolean, now: { wall: number; passed: number }, nodeKey: NodeKey | undefined): Outgoing => {
+export const requestOf = (webhook: WebhookRow, events: readonly EventOfRow[], isBatch: boolean, now: { wall: number; passed: number }, nodeKey: NodeKey | undefined): Outgoing => {
   const [first] = events;
   const several = (): string => `{"events":[${events.map((loaded) => `{"webhook-id":${JSON.stringify(loaded.row.key)},${eventJson(loaded)}}`).join(",")}]}`;
   const body = isBatch || first === undefined ? several() : `{${eventJson(first)}}`;
