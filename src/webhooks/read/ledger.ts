@@ -1,5 +1,4 @@
 import { isReversal } from "../../follow/event-names.js";
-import type { Group } from "../../follow/index.js";
 import { type DeliveryRow, isOpen, type LedgerEntry, type Message, openStates, type Position, type Progress } from "../rows/rows.js";
 import type { WebhookStore } from "../rows/store.js";
 import type { Timekeeper } from "../timekeeper.js";
@@ -85,7 +84,8 @@ export const createLedger = ({ store, time, attempts }: LedgerNeeds) => {
         attempts.overtake(row);
         store.changeDelivery(row, back);
       } else {
-        const isUnheard = attemptOf(row, attempts) === "none" && (message.subject === undefined || (known.get(message.subject) ?? noKnowledge).known === "no");
+        const { known: isKnown } = known.get(message.subject ?? "") ?? noKnowledge;
+        const isUnheard = attemptOf(row, attempts) === "none" && isKnown === "no";
         const state = isUnheard && !isReversalOf(message) ? "dropped" : "superseded";
         store.changeDelivery(row, { ...back, state, dueAt: null, finishedAt: time.passed() });
         taken.ids.push(row.id);
@@ -116,12 +116,17 @@ export const createLedger = ({ store, time, attempts }: LedgerNeeds) => {
       takeBack(own.filter(({ message }) => !isReversalOf(message)), known, taken);
       return { entry: move(webhookId, entry, true), known };
     },
-    /** A block was applied: open reversals of it, and of its transactions, are superseded. Returns what its receiver knows of it in this block. */
-    apply: (webhookId: number, block: { height: number; id: string }, subjects: ReadonlySet<string>, hasReverted: boolean, taken: Withdrawals) => {
+    /** A block was applied, which supersedes open reversals of it and its transactions. Returns what its receiver knows of the block. */
+    apply: (
+      webhookId: number,
+      block: { height: number; id: string },
+      { subjects, hasReverted, taken }: { subjects: ReadonlySet<string>; hasReverted: boolean; taken: Withdrawals },
+    ) => {
       const reverted = hasReverted ? store.ledger(webhookId, true) : [];
       const back = reverted.find(({ id, height }) => id === block.id && height === block.height);
       if (reverted.length > 0) {
-        const open = deliveriesIn(store, webhookId, reverted).filter(({ message, entry }) => isReversalOf(message) && (entry === back || (message.subject !== undefined && subjects.has(message.subject))));
+        const isOfBlock = ({ message: { subject }, entry }: LedgerDelivery): boolean => entry === back || (subject !== undefined && subjects.has(subject));
+        const open = deliveriesIn(store, webhookId, reverted).filter((one) => isReversalOf(one.message) && isOfBlock(one));
         takeBack(open, new Map(), taken);
       }
       const entry = back === undefined ? store.ledgerEntry(webhookId, { ...block, isReverted: false }) : move(webhookId, back, false);
@@ -197,10 +202,3 @@ export const letGo = (needs: LedgerNeeds, webhookId: number): void => {
   const { part: _, ...progress }: Progress = store.progress(webhookId);
   store.putProgress(webhookId, { ...progress, ...position, isBeyond: folded.length > 0, replays: [], epoch: (progress.epoch ?? 0) + 1 });
 };
-
-/** A host's own event that is about a block or transaction, as the block of a ledger. */
-export const hostBlock = (subject: string, height: number): { height: number; id: string } => ({ height, id: subject });
-
-/** The subjects of a group. */
-export const subjectsOf = (group: Group, subjectOfEvent: (event: Group["events"][number]) => string | undefined): Set<string> =>
-  new Set(group.events.map(subjectOfEvent).filter((subject) => subject !== undefined));
