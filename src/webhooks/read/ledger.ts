@@ -25,6 +25,13 @@ export interface LedgerNeeds {
   attempts: Attempts;
 }
 
+/** A block as a group names it. `isExact`: under the height at which the ledger has it. If not, its id alone says which it is. */
+export interface LedgerBlock {
+  height: number;
+  id: string;
+  isExact: boolean;
+}
+
 /** A delivery of the ledger. */
 interface LedgerDelivery {
   row: DeliveryRow;
@@ -103,12 +110,13 @@ export const createLedger = ({ store, time, attempts }: LedgerNeeds) => {
 
   return {
     /** A block was reverted. Returns what its receiver knows, and the block in the ledger; undefined where it is not there. */
-    revert: (webhookId: number, block: { height: number; id: string }, taken: Withdrawals) => {
-      const entry = store.ledgerEntry(webhookId, { ...block, isReverted: false });
+    revert: (webhookId: number, block: LedgerBlock, taken: Withdrawals) => {
+      const found = store.ledgerEntry(webhookId, { ...block, isReverted: false });
+      const entry = found ?? (block.isExact ? undefined : store.ledger(webhookId, false).find(({ id }) => id === block.id));
       const before = store.ledger(webhookId, true);
       if (entry === undefined) {
         // Its reversal was begun before.
-        const begun = before.find(({ id, height }) => id === block.id && height === block.height);
+        const begun = before.find(({ id }) => id === block.id);
         return begun && { entry: begun, known: knowledgeOf(before, deliveriesIn(store, webhookId, before), attempts) };
       }
       const [own, others] = [deliveriesIn(store, webhookId, [entry]), deliveriesIn(store, webhookId, before)];
@@ -119,11 +127,11 @@ export const createLedger = ({ store, time, attempts }: LedgerNeeds) => {
     /** A block was applied, which supersedes open reversals of it and its transactions. Returns what its receiver knows of the block. */
     apply: (
       webhookId: number,
-      block: { height: number; id: string },
+      block: LedgerBlock,
       { subjects, hasReverted, taken }: { subjects: ReadonlySet<string>; hasReverted: boolean; taken: Withdrawals },
     ) => {
       const reverted = hasReverted ? store.ledger(webhookId, true) : [];
-      const back = reverted.find(({ id, height }) => id === block.id && height === block.height);
+      const back = reverted.find(({ id }) => id === block.id);
       if (reverted.length > 0) {
         const isOfBlock = ({ message: { subject }, entry }: LedgerDelivery): boolean => entry === back || (subject !== undefined && subjects.has(subject));
         const open = deliveriesIn(store, webhookId, reverted).filter((one) => isReversalOf(one.message) && isOfBlock(one));

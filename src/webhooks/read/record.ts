@@ -19,7 +19,7 @@ import {
   noKnowledge,
   positionWithin,
 } from "./match.js";
-import { createLedger, type Ledger, type LedgerNeeds, type Withdrawals } from "./ledger.js";
+import { createLedger, type Ledger, type LedgerBlock, type LedgerNeeds, type Withdrawals } from "./ledger.js";
 
 export interface RecorderNeeds extends LedgerNeeds {
   register: Register;
@@ -127,17 +127,24 @@ const heightIn = (data: unknown): number | undefined => {
 
 /**
  * The block under which the ledger has a group. If the host's chain offers no changes, that is the block or transaction that the event is
- * about, at the height that the event names or, if it names none, the last height that was named.
+ * about. Events of transactions need not name a height: then it is the last height that any event named, and may differ from event to event.
  */
 const createBlockOf = () => {
   let lastHeight = 0;
-  return ({ group: { change, events } }: GroupMatch, subject: string | undefined): { height: number; id: string } | undefined => {
-    if (change !== undefined) return { height: change.full.block.height, id: change.full.block.id };
-    if (subject === undefined) return undefined;
-    lastHeight = heightIn(events[0]?.data) ?? lastHeight;
-    return { height: lastHeight, id: subject };
+  return {
+    noteHeights: (all: readonly GroupMatch[]): void => {
+      for (const { group } of all) if (group.change === undefined) lastHeight = heightIn(group.events[0]?.data) ?? lastHeight;
+    },
+    blockOf: ({ group: { change, events } }: GroupMatch, subject: string | undefined): LedgerBlock | undefined => {
+      if (change !== undefined) return { height: change.full.block.height, id: change.full.block.id, isExact: true };
+      if (subject === undefined) return undefined;
+      const height = heightIn(events[0]?.data);
+      return { height: height ?? lastHeight, id: subject, isExact: false };
+    },
   };
 };
+
+type BlockOf = ReturnType<typeof createBlockOf>;
 
 /** One group for one webhook. */
 interface GroupForWebhook {
@@ -153,7 +160,7 @@ const isReversalGroup = ({ group }: GroupMatch, subject: string | undefined): bo
 const subjectsIn = ({ events }: GroupMatch): Set<string> => new Set(events.flatMap(({ subject }) => subject ?? []));
 
 /** Opens the page of a webhook for a group, and takes back the deliveries that the group supersedes. */
-const createOpenPage = (ledger: Ledger, blockOf: ReturnType<typeof createBlockOf>) =>
+const createOpenPage = (ledger: Ledger, { blockOf }: BlockOf) =>
   ({ webhookId, matched, subject }: GroupForWebhook, positions: Positions, { written, pages, open }: Transaction): Page => {
     const block = blockOf(matched, subject);
     if (block === undefined) return { entry: undefined, known: new Map(), isBegun: false, isChanged: false };
@@ -169,8 +176,10 @@ const createOpenPage = (ledger: Ledger, blockOf: ReturnType<typeof createBlockOf
       written.changed.add(webhookId);
       open.delete(webhookId);
     }
-    // What is final is not kept in the ledger.
-    const added = block.height > positions.final ? { ...block, isReverted: isReversed, deliveries: [], sent: [] } : undefined;
+    const { height, id } = block;
+    // What is final is not kept in the ledger. Nothing is where the host's chain offers no changes.
+    const isFinal = block.isExact && height <= positions.final;
+    const added = isFinal ? undefined : { height, id, isReverted: isReversed, deliveries: [], sent: [] };
     const known = found?.known ?? new Map<string, Knowledge>();
     const page: Page = { entry: found?.entry ?? added, known, isBegun: found !== undefined, isChanged: false };
     if (found !== undefined) pages.set(page, webhookId);
@@ -278,8 +287,8 @@ const createWriteEvent = ({ store, window }: RecorderNeeds) => {
 };
 
 /** All that is to be written for some groups, in steps between which a transaction may end. */
-const createSteps = (needs: RecorderNeeds, ledger: Ledger) => {
-  const openPage = createOpenPage(ledger, createBlockOf());
+const createSteps = (needs: RecorderNeeds, ledger: Ledger, blocks: BlockOf) => {
+  const openPage = createOpenPage(ledger, blocks);
   const writeEvent = createWriteEvent(needs);
 
   return function* writeAll(all: readonly GroupMatch[], recording: Recording, transaction: () => Transaction): Generator<void> {
@@ -319,7 +328,8 @@ const createSteps = (needs: RecorderNeeds, ledger: Ledger) => {
 export const createRecorder = (needs: RecorderNeeds) => {
   const { store, register, withdrawn, onWritten, onOutcome } = needs;
   const ledger = createLedger(needs);
-  const writeAll = createSteps(needs, ledger);
+  const blocks = createBlockOf();
+  const writeAll = createSteps(needs, ledger, blocks);
 
   /** Writes as much as a turn allows. */
   const writeSome = (steps: Generator<void>, recording: Recording, transaction: Transaction): boolean => {
@@ -340,6 +350,7 @@ export const createRecorder = (needs: RecorderNeeds) => {
      */
     record: async (all: readonly GroupMatch[], webhookIds: ReadonlySet<number>, positions: Positions): Promise<ReadonlyMap<number, Position>> => {
       const recording: Recording = { webhookIds, positions, webhooks: register.rows(), full: new Map(), messages: new Map() };
+      blocks.noteHeights(all);
       if (!hasWork(all, webhookIds, positions)) return recording.full;
       let transaction: Transaction;
       const steps = writeAll(all, recording, () => transaction);
