@@ -1,8 +1,9 @@
 import fc from "fast-check";
-import { turnsAfter } from "../src/chain/slots.js";
+import { turnsAfter } from "../src/chain/rounds.js";
 import { createChainRules } from "../src/chain/rules.js";
-import { type ChainMaker, createChainMaker } from "../src/conformance/chain/chain-maker.js";
 import {
+  type ChainMaker,
+  createChainMaker,
   type Draft,
   foreign,
   htlcClaim,
@@ -12,14 +13,14 @@ import {
   labelled,
   multiPayment,
   multiSignature,
+  networkOf,
   registration,
   resignation,
   secondSignature,
   timelock,
   transfer,
   vote,
-} from "../src/conformance/chain/drafts.js";
-import { networkOf } from "../src/conformance/chain/network.js";
+} from "../src/conformance/chain/chain-maker.js";
 import { type Actor, actors, secondKeys } from "../src/conformance/chain/actors.js";
 import type { ChainSnapshot } from "../types/chain-adapter.js";
 import type { BlockData } from "../types/events.js";

@@ -1,9 +1,8 @@
-import { isNetwork } from "../../src/net/addresses.js";
+import { isNetwork, urlOf } from "../../src/net/addresses.js";
 import { interfaceMeant } from "../../src/replica/node-client.js";
 import { type Environment, fromCommandLine, fromEnvironment, fromFile, type GivenOptions, merged } from "./command-line/option-sources.js";
 import { type LogFormat, logFormats, type LogLevel, logLevels, type Name, rows } from "./command-line/option-table.js";
 import { UsageError } from "./program/host-error.js";
-import { urlOf } from "../../src/net/urls.js";
 
 export { helpText, type LogFormat, type LogLevel, logLevels, networkNames, optionRows, optionsTable } from "./command-line/option-table.js";
 

@@ -1,4 +1,6 @@
 import type { Clock } from "../../types/node-context.js";
+import { setTimeout as delay } from "node:timers/promises";
+import { performance } from "node:perf_hooks";
 
 /** Calls back after so many milliseconds. Returns what cancels the call. */
 export type After = (milliseconds: number, callback: () => void) => () => void;
@@ -37,4 +39,40 @@ export const fullClock = (given: Clock = systemClock): FullClock => ({
 export const createAging = (clock: FullClock): (() => number) => {
   const [wall, monotonic] = [clock.now(), clock.monotonic()];
   return () => Math.min(clock.now(), wall + clock.monotonic() - monotonic);
+};
+
+/** Waits for so many milliseconds, or until the signal is aborted. Keeps no process alive. */
+export const pause = (milliseconds: number, signal: AbortSignal): Promise<unknown> => delay(milliseconds, undefined, { signal, ref: false }).catch(() => undefined);
+
+export interface RetryOptions {
+  /** Whether a failure may pass by itself. */
+  isTransient(error: unknown): boolean;
+  /** Called with the first such failure. */
+  onWait?: (error: unknown) => void;
+  /** Milliseconds. */
+  limit?: number;
+  /** Milliseconds by a clock that nobody sets. Default: the system's. */
+  now?: () => number;
+  /** Aborting ends the wait with an AbortError. */
+  signal?: AbortSignal | undefined;
+}
+
+/** Milliseconds that a process that is just ending is given to let go of what it holds. */
+const longEnoughToEnd = 5_000;
+
+/** Milliseconds between two tries. */
+const interval = 50;
+
+/** Tries until it succeeds. Rejects with the last failure once there has been no success for so long, and at once with any that will not pass. */
+export const retrying = async <T>(attempt: () => T, { isTransient, onWait, limit = longEnoughToEnd, now = () => performance.now(), signal }: RetryOptions): Promise<T> => {
+  const begun = now();
+  for (let tries = 1; ; tries++) {
+    try {
+      return attempt();
+    } catch (error) {
+      if (!isTransient(error) || now() - begun >= limit) throw error;
+      if (tries === 1) onWait?.(error);
+    }
+    await delay(interval, undefined, { signal });
+  }
 };

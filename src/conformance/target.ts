@@ -101,3 +101,9 @@ export const createFixtures = (target: ConformanceTarget): Fixtures => {
     },
   };
 };
+
+export interface CaseDefinition {
+  name: string;
+  /** Resolves if the adapter conforms. @throws AssertionError if it does not, Skipped if it does not support the part */
+  run(fixture: Fixture): Promise<void>;
+}

@@ -1,9 +1,8 @@
 import { performance } from "node:perf_hooks";
 import type { ChainChanges, ChangesView } from "../../types/chain-adapter.js";
 import type { HostLog, LoggedEvent } from "../../types/host-log.js";
-import { ask, type Asking, drive } from "../async/drive.js";
-import { andThen } from "../async/maybe-promise.js";
-import { finalHeightAt } from "../chain/finality.js";
+import { andThen, ask, type Asking, drive } from "../async/maybe-promise.js";
+import { finalHeightAt } from "../chain/milestones.js";
 import { endsRound, roundOf } from "../chain/rounds.js";
 import type { ChainRules } from "../chain/rules.js";
 import { PorticoError } from "../errors.js";

@@ -5,7 +5,7 @@ import { blockPayload, roundPayload, transactionPayload } from "./payload.js";
 import type { BlockName } from "./cursor.js";
 import type { Change, FollowEvent } from "./follow.js";
 import { LRUCache } from "lru-cache";
-import { ask, type Asking } from "../async/drive.js";
+import { ask, type Asking } from "../async/maybe-promise.js";
 
 /** Events that are derived from the chain, and not taken from the host as well. */
 export const derivedEvents: readonly string[] = [

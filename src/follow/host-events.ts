@@ -1,6 +1,6 @@
 import type { ChangesView } from "../../types/chain-adapter.js";
 import type { HostLog, LoggedEvent } from "../../types/host-log.js";
-import { ask, type Asking } from "../async/drive.js";
+import { ask, type Asking } from "../async/maybe-promise.js";
 import type { BlockName, Cursor, LogPlace } from "./cursor.js";
 import type { FollowEvent, Group } from "./follow.js";
 

@@ -8,7 +8,7 @@ import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { messageOf, PorticoError } from "../errors.js";
 import { makeFolder } from "../files/make-folder.js";
-import { withoutTrailing } from "../text/trim-end.js";
+import { withoutTrailing } from "../text/digits.js";
 import { putFile, readIfThere } from "./files.js";
 import {
   damaged,
@@ -21,7 +21,7 @@ import {
   type SnapshotFile,
 } from "./manifest.js";
 import type { Logger } from "../../types/node-context.js";
-import { urlOf } from "../net/urls.js";
+import { urlOf } from "../net/addresses.js";
 
 /** A lake's files, in a folder or behind a URL, each checked against the manifest before it is read. */
 export interface LakeFiles {

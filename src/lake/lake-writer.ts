@@ -4,14 +4,13 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Transaction } from "../../types/chain.js";
 import type { ChainSnapshot, MaybePromise } from "../../types/chain-adapter.js";
 import type { Logger } from "../../types/node-context.js";
-import { pause } from "../async/pause.js";
-import type { FullBlock } from "../chain/blocks/block.js";
-import { blockLine } from "../chain/blocks/block-data.js";
+import { pause } from "../async/clock.js";
+import { blockLine, type FullBlock } from "../chain/blocks/block.js";
 import { messageOf, PorticoError } from "../errors.js";
 import { draftMark, packFile, putFile, putGzip, readIfThere } from "./files.js";
 import {
-  blockFileName,
   type BlockFile,
+  blockFileName,
   createManifestParser,
   type Manifest,
   manifestBytes,

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { loopShare } from "../async/loop-share.js";
 import type { After, FullClock } from "../async/clock.js";
-import { blockLine } from "../chain/blocks/block-data.js";
+import { blockLine } from "../chain/blocks/block.js";
 import { type Cursor, cursorText } from "../follow/cursor.js";
 import type { Batch, Change, Follow, Group } from "../follow/follow.js";
 import { readOn } from "./channel.js";

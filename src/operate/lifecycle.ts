@@ -4,6 +4,7 @@ import type { Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "../../types/node-context.js";
 import type { ApiPlugin } from "../../types/plugin.js";
+import { createSharedAbort } from "../async/close-all.js";
 import { messageOf } from "../errors.js";
 
 interface LifecycleNeeds {
@@ -28,10 +29,29 @@ interface LifecycleNeeds {
 
 export type Phase = "stopped" | "starting" | "started" | "stopping";
 
+/** Where a node is between start and stop. Its parts read it; the lifecycle alone changes it. */
+export const createNodePhase = () => {
+  let phase: Phase = "stopped";
+  let stopping = createSharedAbort();
+  return {
+    phase: (): Phase => phase,
+    isStopping: (): boolean => phase === "stopping",
+    /** Aborted from a call of `stop` until the next start. */
+    stopping: (): AbortSignal => stopping.signal,
+    enter: (next: Phase): void => {
+      phase = next;
+    },
+    renew: (): void => {
+      if (stopping.signal.aborted) stopping = createSharedAbort();
+    },
+    abort: (): void => stopping.abort(),
+  };
+};
+
+export type NodePhase = ReturnType<typeof createNodePhase>;
+
 /** Starting and stopping, in any order. Idempotent; the last call wins. */
-export interface Lifecycle extends Pick<ApiPlugin, "listen" | "start" | "stop"> {
-  phase(): Phase;
-}
+export type Lifecycle = Pick<ApiPlugin, "listen" | "start" | "stop">;
 
 interface ClosingServer {
   server: Server;
@@ -119,8 +139,10 @@ const createServers = ({ drained, streams, stopTimeout }: Pick<LifecycleNeeds, "
   };
 };
 
-export const createLifecycle = ({ prepare, open, opened, close, createServer, logger, ...needs }: LifecycleNeeds): Lifecycle => {
-  let phase: Phase = "stopped";
+export const createLifecycle = (
+  { prepare, open, opened, close, createServer, logger, ...needs }: LifecycleNeeds,
+  { phase, enter, renew, abort }: NodePhase = createNodePhase(),
+): Lifecycle => {
   let starting: Promise<void> | undefined;
   let preparing: Promise<void> | undefined;
   let stopping: Promise<void> | undefined;
@@ -128,29 +150,30 @@ export const createLifecycle = ({ prepare, open, opened, close, createServer, lo
   let stops = 0;
   const servers = createServers(needs);
 
-  const isStarting = (): boolean => phase === "starting";
+  const isStarting = (): boolean => phase() === "starting";
 
   const closeAllInOrder = async (): Promise<void> => {
-    phase = "stopping";
+    enter("stopping");
     await servers.closeAll(preparing);
-    await close().finally(() => (phase = "stopped"));
+    await close().finally(() => enter("stopped"));
   };
 
   const start = (): Promise<void> => {
+    renew();
     starting ??= (async () => {
       const before = stops;
       // A failure of the stop has been reported to whoever called `stop`.
       await stopping?.catch(silence);
       if (stops !== before) return;
       stopping = undefined;
-      phase = "starting";
+      enter("starting");
       try {
         preparing = prepare();
         await preparing;
         // If `stop` was called meanwhile, no further step follows, and `stop` closes what has been opened.
         if (isStarting()) await open();
         if (!isStarting()) return;
-        phase = "started";
+        enter("started");
         await opened();
       } catch (error) {
         // Where `stop` was called meanwhile, it closes what has been opened.
@@ -167,7 +190,6 @@ export const createLifecycle = ({ prepare, open, opened, close, createServer, lo
   };
 
   return {
-    phase: () => phase,
     start,
     listen: async (port, address = "127.0.0.1", outside) => {
       const server = createServer(outside).listen(port, address);
@@ -176,11 +198,12 @@ export const createLifecycle = ({ prepare, open, opened, close, createServer, lo
     },
     stop: () => {
       stops++;
+      abort();
       // From here on, `start` means a new start.
       starting = undefined;
-      if (phase === "starting" || phase === "started") stopping = closeAllInOrder();
+      if (phase() === "starting" || phase() === "started") stopping = closeAllInOrder();
       else servers.closeIdle();
-      return phase === "stopped" ? Promise.resolve() : (stopping ?? Promise.resolve());
+      return phase() === "stopped" ? Promise.resolve() : (stopping ?? Promise.resolve());
     },
   };
 };

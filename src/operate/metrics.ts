@@ -49,10 +49,6 @@ interface MetricsNeeds {
   /** Folder of the store's files; undefined where there are none. */
   dataDir: string | undefined;
   loopLag: LoopLag;
-  /** Streams that are being sent. */
-  streams(): number;
-  /** Bytes of the replies that are kept. */
-  cached(): number;
   /** Undefined where there are none, or another process delivers. */
   webhooks(): { standing(tip: number): Promise<WebhookFigures> } | undefined;
   /**
@@ -65,6 +61,8 @@ interface MetricsNeeds {
 export interface Metrics {
   readonly contentType: string;
   replied(replied: Replied): void;
+  /** Adds the figures of the HTTP edge; once. */
+  addEdge(edge: EdgeFigures): void;
   /** A block was written: how long that took, in seconds. */
   blockApplied(seconds: number): void;
   /** An attempt of a delivery has ended, or a delivery is given up. `seconds`: how long the attempt took. */
@@ -106,21 +104,43 @@ const createWebhookGauge = (registry: Registry, webhooks: () => Promise<WebhookF
   });
 };
 
-const createGauges = (registry: Registry, { reports, clock, sync, dataDir, loopLag, streams, cached, ...needs }: MetricsNeeds): void => {
+const addGauge = (
+  registry: Registry,
+  { name, help, aggregator }: { name: string; help: string; aggregator: Aggregator },
+  read: () => MaybePromise<number | undefined>,
+): void => {
+  void new Gauge({
+    name,
+    help,
+    aggregator,
+    registers: [registry],
+    async collect() {
+      const value = await read();
+      if (value === undefined) this.remove();
+      else this.set(value);
+    },
+  });
+};
+
+/** The figures of the HTTP edge, which is made after the metrics that it counts its requests in. */
+interface EdgeFigures {
+  /** Replies that are being streamed. */
+  streams: { readonly count: number };
+  /** Bytes of the reply cache. */
+  readonly cached: number;
+}
+
+const createEdgeGauges = (registry: Registry, edge: EdgeFigures): void => {
+  const streams = { name: "portico_streams", help: "Event streams, change streams and other streamed replies that are open.", aggregator: "sum" } as const;
+  addGauge(registry, streams, () => edge.streams.count);
+  const help = "Bytes of the replies that are kept until the tip moves, at most `cacheSize` in each process.";
+  addGauge(registry, { name: "portico_reply_cache_bytes", help, aggregator: "sum" }, () => edge.cached);
+};
+
+const createGauges = (registry: Registry, { reports, clock, sync, dataDir, loopLag, ...needs }: MetricsNeeds): void => {
   const height = (): number => reports.health().height;
-  const gauge = (name: string, help: string, aggregator: Aggregator, read: () => MaybePromise<number | undefined>): void => {
-    void new Gauge({
-      name,
-      help,
-      aggregator,
-      registers: [registry],
-      async collect() {
-        const value = await read();
-        if (value === undefined) this.remove();
-        else this.set(value);
-      },
-    });
-  };
+  const gauge = (name: string, help: string, aggregator: Aggregator, read: () => MaybePromise<number | undefined>): void =>
+    addGauge(registry, { name, help, aggregator }, read);
   let asking: Promise<WebhookFigures | undefined> | undefined;
   /** Two gauges ask at a time: the webhooks are looked at once for both. */
   const webhooks = (): Promise<WebhookFigures | undefined> =>
@@ -145,13 +165,6 @@ const createGauges = (registry: Registry, { reports, clock, sync, dataDir, loopL
     "Seconds by which the event loop was late at the most in the last second; of the process that is worst off.",
     "max",
     () => loopLag.milliseconds() / 1000,
-  );
-  gauge("portico_streams", "Event streams, change streams and other streamed replies that are open.", "sum", streams);
-  gauge(
-    "portico_reply_cache_bytes",
-    "Bytes of the replies that are kept until the tip moves, at most `cacheSize` in each process.",
-    "sum",
-    cached,
   );
   const farthestBehind = async (): Promise<number | undefined> => (await webhooks())?.blocksBehind;
   gauge("portico_webhook_blocks_behind", "Blocks to the tip of the enabled webhook that is farthest behind.", "max", farthestBehind);
@@ -251,6 +264,7 @@ export const createMetrics = (needs: MetricsNeeds): Metrics => {
       if (!isStreamed) durations.observe(route, request.method ?? "", status, (ms - waited) / 1000);
     },
     blockApplied: (seconds) => applies.observe(seconds),
+    addEdge: (edge) => createEdgeGauges(registry, edge),
     deliveryEnded: createDeliveries(registry),
     values,
     text: async (others) => {

@@ -1,4 +1,5 @@
 import { isNetwork } from "../net/addresses.js";
+import type { Logger } from "../../types/node-context.js";
 
 /** Says what is wrong with a value; undefined if nothing is. */
 export type Check = (value: unknown) => string | undefined;
@@ -110,4 +111,28 @@ export const metricsSetting: Check = (value) => {
   if (!isObject(value)) return "must be true, false or an object";
   if (Object.keys(value).join() !== "token" || tokens([value["token"]]) !== undefined) return `must have one member, token: a text of at least ${shortestToken} characters, with no space at either end`;
   return undefined;
+};
+
+/** Wraps a host's logger so that nothing it throws gets out: a lost log line must not stop a block, a delivery, a reply or the host. */
+export const quietLogger = (logger: Logger): Logger => {
+  const to =
+    (level: keyof Logger) =>
+    (message: string): void => {
+      try {
+        logger[level](message);
+      } catch {
+        // There is nowhere left to report it.
+      }
+    };
+  return { debug: to("debug"), info: to("info"), warn: to("warn"), error: to("error") };
+};
+
+const silence = (): void => undefined;
+
+/** What is logged where the host gives no logger. */
+export const consoleLogger: Logger = {
+  debug: silence,
+  info: (message) => console.info(message),
+  warn: (message) => console.warn(message),
+  error: (message) => console.error(message),
 };

@@ -5,7 +5,7 @@ import type { NodeContext, ReaderContext } from "../../types/node-context.js";
 import { closeAll } from "../async/close-all.js";
 import { andThen } from "../async/maybe-promise.js";
 import type { ChainRules } from "../chain/rules.js";
-import { createAging } from "../async/clock.js";
+import { createAging, type FullClock } from "../async/clock.js";
 import { messageOf } from "../errors.js";
 import type { BlockName } from "../follow/cursor.js";
 import { createFollow, type FollowRoom } from "../follow/create-follow.js";
@@ -16,12 +16,22 @@ import { describeEvents } from "../follow/event-catalogue.js";
 import type { HostChain } from "./host-chain.js";
 import type { Shared } from "./webhooks.js";
 import { openEventJournal } from "../store/follow/event-journal.js";
+import type { Condition } from "../../types/webhooks.js";
+import { loopShare, runShared } from "../async/loop-share.js";
+import { conditionsInput } from "../api/resources/webhook.js";
+import type { Route, Scope } from "../http/route.js";
+import { liveRoutes } from "../live/routes.js";
+import type { Filters } from "../live/selection.js";
+import { namesEvent } from "../follow/event-names.js";
+import { createMatcher } from "../webhooks/conditions/matcher.js";
+import { createPatternWorker } from "../webhooks/conditions/pattern.js";
+import { checkConditions } from "../webhooks/register/draft.js";
 
 interface FollowingNeeds extends Shared {
   rules: ChainRules;
-  chain: () => ChainAdapter & { settled?(): Promise<void>; isReady?(): boolean };
+  chain: ChainAdapter & { settled?(): Promise<void>; isReady?(): boolean };
   /** A host's own. */
-  hosts: Pick<HostChain, "changes" | "inTime"> | undefined;
+  hosts: Pick<HostChain, "inTime"> | undefined;
 }
 
 /** Bytes of the store that the host's own events may take: beyond that the oldest are removed. */
@@ -54,8 +64,7 @@ const tipIn = ({ view }: Pick<ChainChanges, "view">): MaybePromise<BlockName | u
 export const createFollowing = (context: NodeContext | ReaderContext, needs: FollowingNeeds): Following => {
   const { options, logger, clock, problems, rules, chain, hosts, writes } = needs;
   const isReader = context.reader === true;
-  /** The store is made later than this, which it calls. */
-  const changes = hosts === undefined ? { view: () => chain().changes?.view(), watch: (changed: () => void) => chain().changes?.watch(changed) ?? (() => undefined) } : hosts.changes;
+  const { changes } = chain;
   const declared = options.webhooks === false ? [] : options.webhooks.events;
   const eventNames = describeEvents(declared, hosts === undefined).map(({ event }) => event);
   let opened: HostLog | undefined;
@@ -87,7 +96,7 @@ export const createFollowing = (context: NodeContext | ReaderContext, needs: Fol
       logger,
       problems,
       blocksWritten: async () => {
-        if (chain().isReady?.() !== false) await chain().settled?.();
+        if (chain.isReady?.() !== false) await chain.settled?.();
       },
       tip: () => changes && tipIn(changes),
       logged: follow.logged,
@@ -114,5 +123,56 @@ export const createFollowing = (context: NodeContext | ReaderContext, needs: Fol
       if (writes && !isReader && context.dataDir !== undefined) begin(log, context.dataDir);
     },
     settled: async () => feed?.settled(),
+  };
+};
+
+/** Following as requests wait for it. */
+export interface AskedFollow {
+  /** `locate` does not wait for ever. A stream that is open goes on when its chain answers, and sends its heartbeat meanwhile. */
+  follow: FollowRoom;
+  /** For a request that waits for all that it asks. */
+  feed: Follow;
+}
+
+/** Following a host's own chain, which may be silent. @throws PorticoError HOST_SILENT */
+export const followInTime = ({ follow, inTime: { locate, tip, after } }: Pick<Following, "follow" | "inTime">): AskedFollow => ({
+  follow: { ...follow, locate },
+  feed: { ...follow, locate, tip, after },
+});
+
+const anyEvent = "event";
+
+/** The routes of the event stream, the feed and the changes, with the conditions of webhooks. */
+export const createLive = <State extends Scope>({ follow, feed, eventNames, offersChanges }: Omit<Following, "follow"> & AskedFollow, { node, isStopping, clock }: { node: string | undefined; isStopping(): boolean; clock: FullClock }): { routes: Route<State>[]; close(): Promise<void> } => {
+  let worker: ReturnType<typeof createPatternWorker> | undefined;
+
+  const filters: Filters = {
+    check: (conditions, source) => checkConditions(conditions as readonly Condition[], source),
+    compile: async (events, given, match) => {
+      const conditions = given as readonly Condition[];
+      const listens = (event: string): boolean => namesEvent(events, event);
+      if (conditions.length === 0) return { listens, matches: () => true };
+      const matcher = createMatcher();
+      // Under one name, whatever the event is: there is one index of a long list, not one for each event.
+      await runShared(matcher.change(1, { id: 1, events: [anyEvent], enabled: true, conditions, match }), loopShare);
+      return {
+        listens,
+        matches: ({ data }) => {
+          const { ids, undecided } = matcher.match(anyEvent, data);
+          if (ids.length > 0) return true;
+          const [pending] = undecided;
+          return pending === undefined ? false : pending.decide((worker ??= createPatternWorker()));
+        },
+      };
+    },
+  };
+
+  return {
+    routes: liveRoutes<State>({ follow, feed, filters, conditions: conditionsInput, eventNames, offersChanges, node, isStopping, clock }),
+    close: async () => {
+      const ending = worker;
+      worker = undefined;
+      await ending?.close();
+    },
   };
 };

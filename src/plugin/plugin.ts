@@ -6,48 +6,61 @@ import type { ApiState } from "../api/state.js";
 import { v1Routes } from "../api/v1/index.js";
 import { v2Routes } from "../api/v2/index.js";
 import { webhookRequests } from "../api/webhook-requests.js";
+import { EventEmitter } from "eventemitter3";
+import type { HostLog } from "../../types/host-log.js";
 import { closeAll } from "../async/close-all.js";
-import { createSharedAbort } from "../async/shared-abort.js";
 import { createChainRules } from "../chain/rules.js";
 import { fullClock } from "../async/clock.js";
 import { consoleRoutes } from "../console/routes.js";
 import { createEdge } from "../http/edge.js";
 import { createClientAddress } from "../http/pipeline/rate-limit.js";
-import { createLifecycle, type Lifecycle, type Phase } from "../operate/lifecycle.js";
+import { createLifecycle, createNodePhase, type Lifecycle, type NodePhase } from "../operate/lifecycle.js";
 import { createReplyObserver } from "../operate/access-log.js";
 import { createHealth } from "../operate/health.js";
 import { createLoopLag } from "../operate/loop-lag.js";
 import { createMetrics, type Metrics } from "../operate/metrics.js";
 import { metricsRoute, probeRoutes } from "../operate/routes.js";
-import { consoleLogger, quietLogger } from "../options/guarded-logger.js";
+import { consoleLogger, quietLogger } from "../options/checks.js";
 import { requireContext } from "../options/node-context.js";
 import { readOptions } from "../options/options.js";
 import { createPatientHost } from "../options/patient-host.js";
-import { type Chain, createStoreChain } from "./chain.js";
-import { createFollowing, type Following } from "./follow.js";
+import { type Chain, createStates, createStoreChain, probePatience } from "./states.js";
+import { type AskedFollow, createFollowing, createLive, followInTime } from "./follow.js";
 import { guardHostChain } from "./host-chain.js";
-import { type AskedFollow, followInTime } from "./host-follow.js";
 import { createLake } from "./lake.js";
-import { createLive } from "./live.js";
 import { createReplica } from "./replica.js";
-import { createStates, probePatience } from "./states.js";
 import { createWebhooks } from "./webhooks.js";
+import type { OnOutcome } from "../webhooks/send/http-sender.js";
 import { createProblems, type Problems } from "../operate/problems.js";
 import { createWriteWatch } from "../store/lmdb/write-watch.js";
 import type { Prewarm } from "../store/state/store.js";
 import { version } from "../version.js";
 
-/** What the parts ask of one another before all of them are made. */
-interface Late {
-  phase(): Phase;
-  /** Aborted while the node stops. */
-  stopping: AbortController;
-  edge?: ReturnType<typeof createPluginEdge>;
-  metrics?: Metrics | undefined;
+interface Waiting {
+  wait(work: Promise<void>): void;
 }
 
+/** What parts of a node tell those that are made after them. */
+interface NodeEvents {
+  /** A new tip is shown after all that listeners wait for. `open` opens its state. */
+  tip(event: { open: Parameters<Prewarm>[0] } & Waiting): void;
+  /** The log of the host's events is open or, if it is undefined, closes after all that listeners wait for. `writes`: whether this process writes it. */
+  log(event: { log: HostLog | undefined; writes: boolean } & Waiting): void;
+  /** A block was written, in so many milliseconds. */
+  applied(milliseconds: number): void;
+  /** An attempt of a delivery has ended, after so many milliseconds, or a delivery was given up. */
+  delivered(...outcome: Parameters<OnOutcome>): void;
+}
+
+/** Resolves when all that the listeners wait for has ended. */
+const emitted = async (emit: (wait: Waiting["wait"]) => void): Promise<void> => {
+  const all: Promise<void>[] = [];
+  emit((work) => all.push(work));
+  await Promise.all(all);
+};
+
 /** The chain, and what follows it. */
-const createNode = (context: NodeContext | ReaderContext, late: Late) => {
+const createNode = (context: NodeContext | ReaderContext, phase: NodePhase) => {
   requireContext(context);
   const options = readOptions(context.options);
   const logger = quietLogger(context.logger ?? consoleLogger);
@@ -56,36 +69,43 @@ const createNode = (context: NodeContext | ReaderContext, late: Late) => {
   const problems = createProblems(logger);
   const shared = { options, logger, clock, problems, writes: createWriteWatch(problems) };
   const replica = createReplica(context, { problems, logger, clock });
-  const webhooks = createWebhooks(context, {
-    ...shared,
-    onLog: (log, writes) => following.onLog(log, writes),
-    follow: () => following.follow,
-    onOutcome: (outcome, milliseconds) => late.metrics?.deliveryEnded(outcome, milliseconds === undefined ? undefined : milliseconds / 1000),
-  });
-  const prewarm: Prewarm = async (open) => late.edge?.prewarm(states.ofNew(open));
+  const events = new EventEmitter<NodeEvents>();
   const given = context.reader === true ? undefined : context.chain;
   const hosts = given && guardHostChain(given, shared);
-  const following: Following = createFollowing(context, { ...shared, rules, chain: () => chain, hosts });
-  const onWritten = (milliseconds: number): void => late.metrics?.blockApplied(milliseconds / 1000);
-  const loopLag = createLoopLag();
   const openStore = (): Chain => {
-    const store = createStoreChain(context, { ...shared, rules, prewarm, onLog: following.onLog, onWritten, node: replica?.source });
+    const store = createStoreChain(context, {
+      ...shared,
+      rules,
+      prewarm: (open) => emitted((wait) => events.emit("tip", { open, wait })),
+      onLog: (log, writes) => emitted((wait) => events.emit("log", { log, writes, wait })),
+      onWritten: (milliseconds) => void events.emit("applied", milliseconds),
+      node: replica?.source,
+    });
     return replica?.guard(store) ?? store;
   };
   const chain: Chain = hosts ?? openStore();
-  const host = createPatientHost(context, { timeout: options.hostTimeout, stopping: () => late.stopping.signal, rules, logger });
+  const following = createFollowing(context, { ...shared, rules, chain, hosts });
+  events.on("log", ({ log, writes, wait }) => wait(following.onLog(log, writes)));
+  const onOutcome: OnOutcome = (...outcome) => void events.emit("delivered", ...outcome);
+  const webhooks = createWebhooks(context, { ...shared, follow: following.follow, onLog: following.onLog, onOutcome });
+  const host = createPatientHost(context, { timeout: options.hostTimeout, stopping: phase.stopping, rules, logger });
   const states = createStates({ chain, hosts, problems, replica, options, logger, rules, host, clock, openWebhooks: webhooks.open });
-  return { ...shared, rules, replica, webhooks, following, chain, hosts, host, states, loopLag };
+  return { ...shared, phase, events, rules, replica, webhooks, following, chain, hosts, host, states, loopLag: createLoopLag() };
 };
 
 type Node = ReturnType<typeof createNode>;
 
 /** Health, and metrics. */
-const createOperating = (context: NodeContext | ReaderContext, { chain, problems, options, rules, clock, logger, replica, webhooks, states, loopLag }: Node, { lake }: Services, late: Late) => {
-  const { seen, openSnapshot, unreadable, finalHeight, snapshotAt, inTime } = states;
-  const { sync } = createPatientHost(context, { timeout: Math.min(options.hostTimeout, probePatience), stopping: () => late.stopping.signal, rules, logger });
+const createOperating = (context: NodeContext | ReaderContext, node: Node, { lake }: Services) => {
+  const { chain, phase, events, problems, options, rules, clock, logger, replica, webhooks, states, loopLag } = node;
+  const { sync } = createPatientHost(context, { timeout: Math.min(options.hostTimeout, probePatience), stopping: phase.stopping, rules, logger });
   const reports = createHealth({
-    ...{ phase: late.phase, problems, chain, seen, openSnapshot, unreadable, finalHeight, snapshotAt, inTime, rules, clock },
+    ...states,
+    phase: phase.phase,
+    problems,
+    chain,
+    rules,
+    clock,
     readerProblem: context.reader === true ? context.problem : undefined,
     warning: context.warning,
     staleAfter: options.staleAfter,
@@ -95,16 +115,20 @@ const createOperating = (context: NodeContext | ReaderContext, { chain, problems
 
   const createNodeMetrics = (): Metrics =>
     createMetrics({
-      ...{ reports, clock, sync, dataDir: context.dataDir, loopLag, lake: lake.progress },
-      streams: () => late.edge?.streams.count ?? 0,
-      cached: () => late.edge?.cached ?? 0,
+      reports,
+      clock,
+      sync,
+      dataDir: context.dataDir,
+      loopLag,
+      lake: lake.progress,
       // Only the delivering process reports webhooks.
       webhooks: () => (context.reader === true ? undefined : webhooks.engine()),
     });
   const metrics = options.metrics === false ? undefined : createNodeMetrics();
   const token = typeof options.metrics === "object" ? options.metrics.token : undefined;
   const metricsRoutes = metrics === undefined ? [] : [metricsRoute<ApiState>({ metrics, token, others: context.otherMetrics })];
-  late.metrics = metrics;
+  events.on("applied", (milliseconds) => metrics?.blockApplied(milliseconds / 1000));
+  events.on("delivered", (outcome, milliseconds) => metrics?.deliveryEnded(outcome, milliseconds === undefined ? undefined : milliseconds / 1000));
 
   const clientOf = options.logClients ? createClientAddress(options.trustedProxies) : undefined;
   const onReply = createReplyObserver({ metrics, accessLog: context.accessLog, clock, clientOf });
@@ -122,17 +146,17 @@ const createAskedFollow = ({ following, hosts, replica }: Node): AskedFollow => 
 };
 
 /** What is served besides the chain. */
-const createServices = (context: NodeContext | ReaderContext, node: Node, late: Late) => {
-  const { options, chain, logger, clock, states, following } = node;
+const createServices = (context: NodeContext | ReaderContext, node: Node) => {
+  const { options, chain, phase, logger, clock, states, following } = node;
   return {
     lake: createLake<ApiState>(context, { options, chain, finalHeight: states.finalHeight, logger, clock }),
-    live: createLive<ApiState>({ ...following, ...createAskedFollow(node) }, { node: node.replica?.url, isStopping: () => late.phase() === "stopping", clock }),
+    live: createLive<ApiState>({ ...following, ...createAskedFollow(node) }, { node: node.replica?.url, isStopping: phase.isStopping, clock }),
   };
 };
 
 type Services = ReturnType<typeof createServices>;
 
-const createDamaged = (problems: Problems, phase: () => Phase) => {
+const createDamaged = (problems: Problems, { phase }: NodePhase) => {
   const damage = problems.define({ begun: "the store is damaged", ended: "the store is sound again" });
   return (reason: string): void => {
     // What is read while the store is being closed is no damage.
@@ -140,15 +164,15 @@ const createDamaged = (problems: Problems, phase: () => Phase) => {
   };
 };
 
-const createPluginEdge = (context: NodeContext | ReaderContext, node: Node, { live, lake }: Services, operating: Operating, late: Late) =>
+const createPluginEdge = (context: NodeContext | ReaderContext, node: Node, { live, lake, operating }: Services & { operating: Operating }) =>
   createEdge(node.options, {
-    damaged: createDamaged(node.problems, late.phase),
+    damaged: createDamaged(node.problems, node.phase),
     onReply: operating.onReply,
     routes: [...v2Routes, ...v1Routes, ...live.routes, ...lake.routes, ...operating.routes, ...(node.options.console ? consoleRoutes<ApiState>() : [])],
     openState: node.states.openState,
     tipId: node.chain.tipId,
     health: operating.reports.report,
-    isStopping: () => late.phase() === "stopping",
+    isStopping: node.phase.isStopping,
     authorize: node.webhooks.authorize,
     logger: node.logger,
     info: {
@@ -164,22 +188,22 @@ const createPluginEdge = (context: NodeContext | ReaderContext, node: Node, { li
     outgoing: webhookRequests(node.webhooks.events),
   });
 
-const createPluginLifecycle = (node: Node, services: Services, edge: ReturnType<typeof createPluginEdge>, late: Late): Lifecycle =>
+const createPluginLifecycle = (node: Node, services: Services, edge: ReturnType<typeof createPluginEdge>): Lifecycle =>
   createLifecycle({
     prepare: async () => {
-      await node.replica?.prepare(late.stopping.signal);
+      await node.replica?.prepare(node.phase.stopping());
       await node.webhooks.prepare();
     },
     open: async () => {
       node.loopLag.start();
       await node.chain.start?.();
       // A stop that came meanwhile has ended what it follows.
-      if (late.phase() === "starting") node.replica?.begin();
+      if (node.phase.phase() === "starting") node.replica?.begin();
     },
     opened: async () => {
       if (node.chain.height === undefined) (await node.states.openSnapshot())?.release?.();
       // Nor does the lake begin where a stop came meanwhile.
-      if (late.phase() === "started") services.lake.start();
+      if (node.phase.phase() === "started") services.lake.start();
     },
     close: () =>
       closeAll(
@@ -201,25 +225,22 @@ const createPluginLifecycle = (node: Node, services: Services, edge: ReturnType<
     streams: edge.streams,
     stopTimeout: node.options.stopTimeout,
     logger: node.logger,
-  });
+  }, node.phase);
 
 /**
  * Creates the public interface of a node. Nothing is opened or subscribed to before `start()` or `listen()`.
  * @throws PorticoError OPTION_INVALID
  */
 export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin => {
-  const late: Late = { phase: () => lifecycle.phase(), stopping: createSharedAbort() };
-  const node = createNode(context, late);
-  const services = createServices(context, node, late);
-  const operating = createOperating(context, node, services, late);
-  const edge = (late.edge = createPluginEdge(context, node, services, operating, late));
-  const lifecycle: Lifecycle = createPluginLifecycle(node, services, edge, late);
-  const { chain, webhooks, following } = node;
+  const node = createNode(context, createNodePhase());
+  const services = createServices(context, node);
+  const operating = createOperating(context, node, services);
+  const edge = createPluginEdge(context, node, { ...services, operating });
+  const { start, listen, stop } = createPluginLifecycle(node, services, edge);
+  const { chain, events, states, webhooks, following } = node;
   const { reports, metrics } = operating;
-
-  const renew = (): void => {
-    if (late.stopping.signal.aborted) late.stopping = createSharedAbort();
-  };
+  events.on("tip", ({ open, wait }) => wait(edge.prewarm(states.ofNew(open))));
+  metrics?.addEdge(edge);
 
   return {
     router: edge.router,
@@ -231,18 +252,9 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
     metrics: async (which) => (await metrics?.values(which)) ?? [],
     callback: edge.callback,
     mount: edge.mount,
-    listen: (port, address, outside) => {
-      renew();
-      return lifecycle.listen(port, address, outside);
-    },
-    start: () => {
-      renew();
-      return lifecycle.start();
-    },
-    stop: () => {
-      late.stopping.abort();
-      return lifecycle.stop();
-    },
+    start,
+    listen,
+    stop,
     settled: async () => {
       await chain.settled?.();
       await following.settled();

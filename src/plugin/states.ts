@@ -1,16 +1,46 @@
-import type { ChainSnapshot, MaybePromise, SnapshotBounds } from "../../types/chain-adapter.js";
-import type { Logger } from "../../types/node-context.js";
+import type { ChainAdapter, ChainSnapshot, MaybePromise, SnapshotBounds } from "../../types/chain-adapter.js";
+import type { Logger, NodeContext, ReaderContext } from "../../types/node-context.js";
 import { openAtHeight, orUndo } from "../api/at-height.js";
 import { type ApiNeeds, type ApiState, createApiState } from "../api/state.js";
 import { andThen, isPromised } from "../async/maybe-promise.js";
-import { finalHeightAt } from "../chain/finality.js";
+import { finalHeightAt } from "../chain/milestones.js";
 import type { FullClock } from "../async/clock.js";
 import { HostGivenUp, messageOf, PorticoError } from "../errors.js";
 import type { Options } from "../options/options.js";
 import type { Problem, Problems } from "../operate/problems.js";
-import type { Chain } from "./chain.js";
 import type { HostChain } from "./host-chain.js";
 import type { Replica } from "./replica.js";
+import type { ChainRules } from "../chain/rules.js";
+import type { Following } from "./follow.js";
+import type { Shared } from "./webhooks.js";
+import { createLmdbChain, type LmdbChain, type LmdbChainNeeds } from "../store/lmdb-chain.js";
+import { createReaderChain } from "../store/reader-chain.js";
+import type { Prewarm } from "../store/state/store.js";
+
+/** The chain in use. The optional members are those of the chains kept in LMDB: what a host's own adapter has beyond `ChainAdapter` may be anything, and is not asked. */
+export type Chain = ChainAdapter & Partial<Pick<LmdbChain, "copyAt" | "tipId" | "height" | "isReady" | "rebuilding" | "standing" | "scanState" | "settled" | "problem">>;
+
+interface ChainNeeds {
+  rules: ChainRules;
+  prewarm: Prewarm;
+  onLog: Following["onLog"];
+  onWritten(milliseconds: number): void;
+  /** Of a replica. */
+  node: LmdbChainNeeds["node"];
+}
+
+/** The LMDB store in `dataDir`: written by this process, or only read by it if it is a reader. @throws PorticoError OPTION_INVALID */
+export const createStoreChain = (context: NodeContext | ReaderContext, { options, prewarm, ...needs }: Shared & ChainNeeds): Chain => {
+  const { dataDir } = context;
+  if (dataDir === undefined) {
+    throw new PorticoError("OPTION_INVALID", "createApiPlugin needs `dataDir`, a folder for its store, or `chain`, an adapter of the host's own");
+  }
+  if (context.reader === true) {
+    return createReaderChain({ dataDir, history: options.history }, { ...needs, onLog: (log) => needs.onLog(log, false) });
+  }
+  const { events, blocks: source, onProgress, follows } = context;
+  return createLmdbChain({ dataDir, undoBlocks: options.undoBlocks, followOrphans: options.followOrphans, history: options.history }, { ...needs, onLog: (log) => needs.onLog(log, true), prewarm, events, source, onProgress, timesOf: follows?.timesOf });
+};
 
 interface StatesNeeds extends Pick<ApiNeeds, "rules" | "host" | "openWebhooks"> {
   clock: FullClock;
@@ -32,7 +62,7 @@ export const probePatience = 1_000;
 const isSilence = (error: unknown): boolean => error instanceof PorticoError && error.code === "HOST_SILENT";
 
 /** What the log was told last of why the chain cannot be read, and when: every request meets it. */
-const createTold = ({ logger, clock }: Pick<StatesNeeds, "logger" | "clock">) => {
+const createErrorLog = ({ logger, clock }: Pick<StatesNeeds, "logger" | "clock">) => {
   let [told, at] = ["", -Infinity];
   return (error: unknown): void => {
     const [message, now] = [messageOf(error), clock.monotonic()];
@@ -167,7 +197,7 @@ export const createStates = ({ chain: own, hosts, problems, replica, options, lo
   const chain: ReadChain = hosts?.inTime ?? own;
   const bounds = { searchRows };
   const silence = createSilence(hosts && problems.define({ begun: "the host's chain does not answer", ended: "the host's chain answers again" }), options.hostTimeout);
-  const { openInTime, openAtOnce, ...opening } = createOpening(chain, bounds, { silence, tell: createTold({ logger, clock: given.clock }) });
+  const { openInTime, openAtOnce, ...opening } = createOpening(chain, bounds, { silence, tell: createErrorLog({ logger, clock: given.clock }) });
 
   const snapshotAt = chain.snapshotAt && ((height: number) => chain.snapshotAt?.(height, bounds));
   const stateNeeds: ApiNeeds = { ...given, supports: chain.supports ?? {}, snapshotAt };
@@ -191,7 +221,11 @@ export const createStates = ({ chain: own, hosts, problems, replica, options, lo
   };
 
   return {
-    ...{ ...opening, snapshotAt, openState, finalHeight, inTime: silence.inTime },
+    ...opening,
+    snapshotAt,
+    openState,
+    finalHeight,
+    inTime: silence.inTime,
     ofNew: (open: (wanted: typeof bounds) => ChainSnapshot): ApiState => stateOf(open(bounds)),
   };
 };

@@ -12,8 +12,7 @@ import type { Options } from "../options/options.js";
 import { createHostLog } from "../store/follow/host-log.js";
 import { whenFree } from "../store/lmdb/writer-lock.js";
 import type { WriteWatch } from "../store/lmdb/write-watch.js";
-import { createWebhookEngine, type WebhookEngine } from "../webhooks/engine.js";
-import { describeWebhookEvents } from "../webhooks/own-events.js";
+import { createWebhookEngine, describeWebhookEvents, type WebhookEngine } from "../webhooks/engine.js";
 import { openWebhookStore, type WebhookEnvironment } from "../webhooks/rows/store.js";
 import type { OnOutcome } from "../webhooks/send/http-sender.js";
 import { type Authorize, openAuthorize } from "../webhooks/register/tokens.js";
@@ -33,7 +32,7 @@ interface WebhooksNeeds extends Shared {
   onOutcome?: OnOutcome | undefined;
   /** Is handed the log of the host's events where it is kept beside the webhooks, because the chain is a host's own. */
   onLog(log: HostLog | undefined, writes: boolean): Promise<void>;
-  follow(): Follow;
+  follow: Follow;
 }
 
 /** Milliseconds between two tries to write to a store that could not be written. */
@@ -49,21 +48,21 @@ const nodeKeyIn = (folder: string, logger: Logger): NodeKey | undefined => {
   }
 };
 
-interface Opened {
+interface OpenWebhooks {
   engine: WebhookEngine;
   environment: WebhookEnvironment;
   looking: NodeJS.Timeout;
 }
 
 /** Undefined where the wait for another process to let go of the file was ended. */
-const openWebhooks = async (context: NodeContext | ReaderContext, { logger, clock, problems, writes, onLog, follow, onOutcome }: WebhooksNeeds, settings: Exclude<Options["webhooks"], false> & { dataDir: string }): Promise<Opened | undefined> => {
+const openWebhooks = async (context: NodeContext | ReaderContext, { logger, clock, problems, writes, onLog, follow, onOutcome }: WebhooksNeeds, settings: Exclude<Options["webhooks"], false> & { dataDir: string }): Promise<OpenWebhooks | undefined> => {
   const environment = await whenFree(() => openWebhookStore(settings.dataDir, { ...settings, writes }), { logger, clock });
   if (environment === undefined) return undefined;
   const { store } = environment;
   const chain = context.reader === true ? undefined : context.chain;
   if (chain !== undefined) await onLog(createHostLog(environment.environment, { writes: settings.deliver }), settings.deliver);
   const keepsChain = chain === undefined || chain.changes !== undefined;
-  const engine = createWebhookEngine(settings, { store, follow: follow(), clock, logger, problems, keepsChain, nodeKey: nodeKeyIn(settings.dataDir, logger), onOutcome });
+  const engine = createWebhookEngine(settings, { store, follow, clock, logger, problems, keepsChain, nodeKey: nodeKeyIn(settings.dataDir, logger), onOutcome });
   // Nobody may write a webhook for long: what is wrong ends without.
   const look = (): void => void (writes.isFailing("webhooks") && store.transactionSoon(() => undefined).catch(() => undefined));
   const looking = setInterval(look, lookInterval).unref();
@@ -87,7 +86,7 @@ export const createWebhooks = (context: NodeContext | ReaderContext, needs: Webh
   const followed = context.reader === true ? undefined : context.follows;
   const isNone = dataDir === undefined || (followed !== undefined && context.options?.webhooks === undefined);
   const settings = isNone || options.webhooks === false ? undefined : { ...options.webhooks, ...(context.reader === true ? { deliver: false } : {}), dataDir };
-  let opened: Opened | undefined;
+  let opened: OpenWebhooks | undefined;
   let waiting: NodeJS.Timeout | undefined;
   let authorize: Authorize | undefined;
 

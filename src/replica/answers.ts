@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "../../types/node-context.js";
-import { pause } from "../async/pause.js";
+import { pause } from "../async/clock.js";
 import { messageOf } from "../errors.js";
 import { putFile } from "../lake/files.js";
 import { isObject } from "./node-client.js";

@@ -1,7 +1,7 @@
 import type { BlockData } from "../../types/events.js";
 import type { FollowingChain } from "../../types/followed-node.js";
 import type { Logger } from "../../types/node-context.js";
-import { pause } from "../async/pause.js";
+import { pause } from "../async/clock.js";
 import { parseChange, type TipSource, type ChangeNotes } from "./changes.js";
 import { createFailureLog, type NodeClient } from "./node-client.js";
 import type { NodeWatch } from "./node-watch.js";

@@ -7,7 +7,7 @@ import type { BlockData } from "../../types/events.js";
 import type { BlockMark, FollowedNode } from "../../types/followed-node.js";
 import type { Logger, Network, NodeContext } from "../../types/node-context.js";
 import type { FullClock } from "../async/clock.js";
-import { createSharedAbort } from "../async/shared-abort.js";
+import { createSharedAbort } from "../async/close-all.js";
 import { messageOf, PorticoError } from "../errors.js";
 import type { LakeFiles } from "../lake/index.js";
 import { createChangeFeed } from "./change-feed.js";

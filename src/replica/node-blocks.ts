@@ -2,7 +2,7 @@ import type { BlockData, BlockSource } from "../../types/events.js";
 import type { Logger } from "../../types/node-context.js";
 import { PorticoError } from "../errors.js";
 import { createLakeReader, type LakeFiles, type LakeReader, openLake } from "../lake/index.js";
-import { pause } from "../async/pause.js";
+import { pause } from "../async/clock.js";
 import { parseChange, type ChangeNotes } from "./changes.js";
 import { createFailureLog, type NodeClient, NodeRefusal } from "./node-client.js";
 import type { NodeWatch } from "./node-watch.js";

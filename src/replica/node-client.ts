@@ -1,4 +1,4 @@
-import { withoutTrailing } from "../text/trim-end.js";
+import { withoutTrailing } from "../text/digits.js";
 import { Agent, type Dispatcher } from "undici";
 import type { Logger } from "../../types/node-context.js";
 import { linesIn } from "../async/lines.js";

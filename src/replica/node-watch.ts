@@ -1,5 +1,5 @@
 import type { ReplicaDistance } from "../../types/followed-node.js";
-import { pause } from "../async/pause.js";
+import { pause } from "../async/clock.js";
 import { messageOf } from "../errors.js";
 import { isObject, type NodeClient } from "./node-client.js";
 

@@ -1,32 +1,139 @@
 import type { MaybePromise } from "../../types/chain-adapter.js";
 import type { Logger } from "../../types/node-context.js";
 import type { WebhookOptions } from "../../types/webhook-options.js";
-import type { Webhooks } from "../../types/webhooks.js";
+import type { EventDescription, Webhooks } from "../../types/webhooks.js";
 import { closeAll } from "../async/close-all.js";
 import { runSliced } from "../async/time-slicing.js";
-import type { FullClock } from "../async/clock.js";
+import { type FullClock, readingsOf } from "../async/clock.js";
 import type { Follow } from "../follow/index.js";
 import type { Problems } from "../operate/problems.js";
 import { createDeliveries } from "./deliver/deliveries.js";
 import { createDispatcher, type Dispatcher } from "./deliver/dispatcher.js";
-import { createMessages, type Messages } from "./deliver/messages.js";
-import { startUpkeep } from "./deliver/upkeep.js";
-import { createStandstill } from "./log-failure.js";
-import { webhookDefaults } from "../options/webhooks.js";
-import { describeWebhookEvents } from "./own-events.js";
+import { createMessages, type Messages, type NodeKey } from "./send/request.js";
+import { createStandstill, type Standstill } from "./failures.js";
+import { webhookDefaults } from "../options/options.js";
 import { type ChainReader, createChainReader, type ReaderNeeds } from "./read/reader.js";
-import { createRecorder, type RecorderNeeds, type Written } from "./read/record.js";
+import { createRecorder, type RecorderNeeds, type NewDeliveries } from "./read/record.js";
 import { createArchive } from "./register/archive.js";
-import { createDryRuns, createRecentEvents } from "./register/dry-run.js";
-import { createRegister } from "./register/register.js";
+import { createDryRuns, createRecentEvents, type RecentEvents } from "./register/dry-run.js";
+import { createRegister, standingOf, type WebhookStanding } from "./register/register.js";
 import { createWebhookService } from "./register/service.js";
-import { standingOf, type WebhookStanding } from "./register/standing.js";
 import { type DeliveryRow, isOpen } from "./rows/rows.js";
 import type { WebhookStore } from "./rows/store.js";
 import { createHttpSender, type OnOutcome, type Sender } from "./send/http-sender.js";
-import type { NodeKey } from "./send/signature.js";
 import { createResolver, createTargetGuard, type Resolve } from "./send/target-guard.js";
-import { type After, createTimekeeper, createTimeReader, systemAfter } from "./timekeeper.js";
+import { type After, createTimekeeper, createTimeReader, systemAfter, type Timekeeper } from "./timekeeper.js";
+import { describeEvents } from "../follow/event-catalogue.js";
+import type { ReaderPositions } from "./read/positions.js";
+import { isLongOver } from "./deliver/outcome.js";
+
+interface UpkeepOptions {
+  deliveredRetention: number;
+  deadRetention: number;
+}
+
+interface UpkeepNeeds {
+  store: WebhookStore;
+  recent: RecentEvents;
+  clock: FullClock;
+  time: Timekeeper;
+  after: After;
+  standstill: Standstill;
+  /** Where webhooks are that have moved without a match. */
+  positions: Pick<ReaderPositions, "keep" | "hasMoved">;
+}
+
+/** Milliseconds between two rounds: with nothing left to remove, and with more of it. */
+const interval = { idle: 1_000, busy: 20 };
+/** Deliveries removed in one round: a few milliseconds of writing. */
+const batchSize = 500;
+/** Positions written in one transaction: with each block, all webhooks move. */
+const keptTogether = 500;
+
+const what = { trim: "old deliveries cannot be removed", write: "how far they are cannot be written" } as const;
+
+/** Work in the background: removes what is past its retention, writes recent payloads, and keeps the time. Returns what ends it. */
+const startUpkeep = (
+  { deliveredRetention, deadRetention }: UpkeepOptions,
+  { store, recent, clock, time, after, standstill, positions }: UpkeepNeeds,
+): (() => Promise<void>) => {
+  const trim = (): number => {
+    try {
+      const passed = time.passed();
+      const count = store.trim({ delivered: passed - deliveredRetention, dead: passed - deadRetention }, batchSize);
+      standstill.succeeded(what.trim);
+      return count;
+    } catch (error) {
+      standstill.failed(what.trim, error);
+      return 0;
+    }
+  };
+
+  const write = (most: number): boolean => {
+    recent.flush();
+    const now = readingsOf(clock);
+    store.dropPauses((pause) => isLongOver(pause, now));
+    time.keep();
+    return positions.keep(most);
+  };
+
+  const keepRest = async (isMore: boolean): Promise<void> => {
+    for (let more = isMore; more; more = await store.transactionSoon(() => positions.keep(keptTogether)));
+  };
+
+  let writing: Promise<void> | undefined;
+  /** Whether the last writing failed: tried again with each round, so that the store is known to be writable again as soon as it is. */
+  let isOwed = false;
+  const writeSoon = (): void => {
+    // Soon, not at once: that would make the whole process wait for the block that is being committed.
+    if (!isOwed && !recent.hasNoted() && !positions.hasMoved() && !time.isStale()) return;
+    isOwed = true;
+    writing = store.transactionSoon(() => write(keptTogether)).then(keepRest).then(() => {
+      isOwed = false;
+      standstill.succeeded(what.write);
+    }, (error: unknown) => standstill.failed(what.write, error));
+  };
+  const round = (): void => {
+    writeSoon();
+    cancel = after(trim() < batchSize ? interval.idle : interval.busy, round);
+  };
+  writeSoon();
+  let cancel = after(interval.idle, round);
+  return async () => {
+    cancel();
+    await writing;
+    try {
+      store.transaction(() => write(Infinity));
+    } catch {
+      // Lost, as recent payloads may be, and the last of the time.
+    }
+  };
+};
+
+const ownEvents: EventDescription[] = [
+  {
+    event: "webhook.disabled",
+    description: "A webhook was disabled: its target answered 410, or every attempt failed for too long.",
+    example: { webhook: 1, reason: "the target answered 410" },
+  },
+  {
+    event: "webhook.failing",
+    description: "A webhook whose every attempt fails will be disabled in a day.",
+    example: { webhook: 1, reason: "every attempt fails; it will be disabled in a day" },
+  },
+  { event: "webhook.enabled", description: "A webhook was enabled again.", example: { webhook: 1, reason: "a client enabled it" } },
+  {
+    event: "delivery.dead",
+    description: "A delivery was given up.",
+    example: { webhook: 1, delivery: 12, event: "block.applied", reason: "The target answered 500." },
+  },
+].map((one) => ({ ...one, source: "webhooks", confirmations: false }));
+
+/** The events that a webhook of this node can listen to: those that can be followed, and those about webhooks themselves. */
+export const describeWebhookEvents = (declared: readonly string[], keepsChain: boolean): EventDescription[] => [
+  ...describeEvents(declared, keepsChain),
+  ...ownEvents,
+];
 
 export interface WebhookEngineNeeds {
   /** Is told of every attempt that has ended, and of every delivery that is given up. */
@@ -57,11 +164,11 @@ export interface WebhookEngineNeeds {
 export interface WebhookEngine extends Webhooks {
   /** Begins to read and to deliver. */
   start(): void;
-  /** Reads and sends nothing more; gives what is under way `grace` milliseconds (default 2,000) to end; all else waits in the store. */
+  /** Stops reading and sending. Attempts under way have `grace` milliseconds (default 2,000); the other deliveries stay in the store. */
   stop(grace?: number): Promise<void>;
-  /** Resolves when all webhooks have seen what there is, or have as much to deliver as they may. */
+  /** Resolves when every webhook has read up to the tip, or has a full window of deliveries. */
   settled(): Promise<void>;
-  /** How they stand, looked at in turns of a millisecond. `tip`: its height, as far as is known: the host is not asked, which may not answer. */
+  /** Counts for metrics and health. `tip`: the last known height, as the host may not answer. */
   standing(tip: number): Promise<WebhookStanding>;
 }
 
@@ -71,13 +178,13 @@ const responseLimit = 16_384;
 /** By how much each wait for a retry varies at random: ±20 %. */
 const jitter = 0.2;
 
-/** Whether an attempt of a row may have been made by the process before, if that was killed. */
+/** If the last process was killed, it may have sent any delivery that has no attempt recorded. */
 const leftBehind = (store: WebhookStore): ((row: DeliveryRow) => boolean) => {
   const last = store.wasKilled() ? store.lastDelivery() : 0;
   return (row) => row.id <= last && row.attemptCount === 0 && isOpen(row);
 };
 
-/** Does work in a later turn, once for all who ask for it until then: a look is at all webhooks, of which thousands may be made in one turn. */
+/** Coalesces calls: `work` runs once, in the next turn of the event loop, however often it was asked for in this one. */
 const onceInTurn = (work: () => void): (() => void) => {
   let soon: NodeJS.Immediate | undefined;
   return () => {
@@ -90,23 +197,39 @@ const onceInTurn = (work: () => void): (() => void) => {
 
 type EndUpkeep = () => MaybePromise<void>;
 
-/** Starting and stopping, each once. */
-const createLife = ({ begin, end }: { begin(): EndUpkeep | undefined; end(endUpkeep: EndUpkeep | undefined, grace: number): Promise<void> }) => {
+interface LifeNeeds {
+  store: WebhookStore;
+  deliver: boolean;
+  begin(): EndUpkeep;
+  end(endUpkeep: EndUpkeep, grace: number): Promise<void>;
+}
+
+/** Starting and stopping, each once. The store has a mark while an engine runs: where it is left, the process was killed. */
+const createLife = ({ store, deliver, begin, end }: LifeNeeds) => {
   let endUpkeep: EndUpkeep | undefined;
   let stopping: Promise<void> | undefined;
+  const noteRunning = (isRunning: boolean): void => store.transaction(() => store.noteRunning(isRunning));
   return {
     start: (): void => {
-      endUpkeep ??= begin();
+      if (!deliver || endUpkeep !== undefined) return;
+      noteRunning(true);
+      endUpkeep = begin();
     },
-    stop: (grace = defaultGrace): Promise<void> => (stopping ??= end(endUpkeep, grace)),
+    stop: (grace = defaultGrace): Promise<void> => {
+      const ending = endUpkeep;
+      return (stopping ??= closeAll(() => end(async () => ending?.(), grace), () => ending && noteRunning(false)));
+    },
   };
 };
 
-type ReadingNeeds = Omit<RecorderNeeds, "attempts" | "onWritten"> & Omit<ReaderNeeds, "recorder"> & { messages: Messages; dispatcher: Dispatcher };
+interface EngineReaderNeeds extends Omit<RecorderNeeds, "attempts" | "onWritten">, Omit<ReaderNeeds, "recorder"> {
+  messages: Messages;
+  dispatcher: Dispatcher;
+}
 
-/** What reads the chain for the webhooks: what it has written is handed to the dispatcher. */
-const createReading = ({ messages, dispatcher, ...needs }: ReadingNeeds): ChainReader => {
-  const onWritten = (written: readonly Written[], changed: ReadonlySet<number>): void => {
+/** The reader, which hands the deliveries that it has committed to the dispatcher. */
+const createReader = ({ messages, dispatcher, ...needs }: EngineReaderNeeds): ChainReader => {
+  const onWritten = (written: readonly NewDeliveries[], changed: ReadonlySet<number>): void => {
     if (changed.size > 0) dispatcher.wake(changed);
     for (const { messageId, message } of written) messages.note(messageId, message);
     dispatcher.add(written.flatMap(({ rows }) => rows));
@@ -114,16 +237,27 @@ const createReading = ({ messages, dispatcher, ...needs }: ReadingNeeds): ChainR
   return createChainReader({ ...needs, recorder: createRecorder({ ...needs, onWritten, attempts: dispatcher }) });
 };
 
+/** After a client's change, dispatcher and reader read the webhook again, in a later turn: it may have a list of 100,000 addresses. */
+const createOnChange = (dispatcher: Dispatcher, reader: ChainReader) => {
+  const refreshSoon = onceInTurn(dispatcher.refresh);
+  return (id: number): void => {
+    dispatcher.wake([id]);
+    reader.reload(id);
+    refreshSoon();
+  };
+};
+
 /** Opens nothing and reads nothing before `start`. An engine is started once. @throws PorticoError OPTION_INVALID */
 export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineNeeds): WebhookEngine => {
   const options = { ...webhookDefaults, ...given };
-  const { store, follow, clock, logger, problems, keepsChain, nodeKey, onOutcome, concurrency = 256, random = Math.random, after = systemAfter, resolve = createResolver() } = needs;
-  const { window } = options;
+  const { store, clock, problems, keepsChain } = needs;
+  const { concurrency = 256, random = Math.random, after = systemAfter, resolve = createResolver() } = needs;
   const guard = createTargetGuard(options.allowTargets);
   const descriptions = describeWebhookEvents(options.events, keepsChain);
   const names = descriptions.map(({ event }) => event);
   const time = options.deliver ? createTimekeeper(store, clock) : createTimeReader(store, clock);
   const register = createRegister(store);
+  const parts = { ...needs, nodeKey: needs.nodeKey, register, time, after };
   const standstill = createStandstill(problems);
   const recent = createRecentEvents(store);
   const sender = needs.sender ?? createHttpSender({ ...options, responseLimit }, { guard, resolve });
@@ -131,49 +265,46 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
   const dryRuns = createDryRuns({ recent, events: names });
   const withdrawn = new Set<number>();
 
-  const dispatcher = createDispatcher(
-    { ...options, jitter },
-    {
-      ...{ store, register, messages, sender, concurrency, clock, time, after, random, logger, nodeKey, onOutcome },
-      isWithdrawn: (id) => withdrawn.has(id),
-      isLeftBehind: leftBehind(store),
-      onSettled: (webhookIds, changed) => {
-        for (const id of changed) reader.reload(id);
-        if (webhookIds.size > 0) reader.hasRoom();
-      },
+  const dispatcher = createDispatcher({ ...options, jitter }, {
+    ...parts,
+    messages,
+    sender,
+    concurrency,
+    random,
+    isWithdrawn: (id) => withdrawn.has(id),
+    isLeftBehind: leftBehind(store),
+    onSettled: (webhookIds, changed) => {
+      for (const id of changed) reader.reload(id);
+      if (webhookIds.size > 0) reader.hasRoom();
     },
-  );
+  });
+  const reader = createReader({ ...parts, window: options.window, withdrawn, recent, standstill, messages, dispatcher });
 
-  const reader = createReading({ store, follow, register, time, withdrawn, onOutcome, recent, after, logger, standstill, keepsChain, window, messages, dispatcher });
-
-  const refreshSoon = onceInTurn(dispatcher.refresh);
-  const onChange = (id: number): void => {
-    // What was read of it may be gone. The webhook itself may be large: it is read again in another turn than that which wrote it.
-    dispatcher.wake([id]);
-    reader.reload(id);
-    refreshSoon();
-  };
+  const onChange = createOnChange(dispatcher, reader);
   const service = createWebhookService({
-    ...{ store, follow, register, clock, time, keepsChain, nodeKey, onChange },
-    ...{ rules: { guard, events: names }, maxWebhooks: options.maxWebhooks, keepPosition: reader.positions.keepOne, attempts: dispatcher },
+    ...parts,
+    onChange,
+    rules: { guard, events: names },
+    maxWebhooks: options.maxWebhooks,
+    keepPosition: reader.positions.keepOne,
+    attempts: dispatcher,
   });
 
   const life = createLife({
+    store,
+    deliver: options.deliver,
     begin: () => {
-      if (!options.deliver) return undefined;
-      store.transaction(() => store.noteRunning(true));
       dispatcher.start();
       reader.start();
       // Last: where a host's chain cannot be watched, nothing would end it.
-      return startUpkeep(options, { store, recent, clock, time, after, standstill, positions: reader.positions });
+      return startUpkeep(options, { ...parts, recent, standstill, positions: reader.positions });
     },
-    end: (endUpkeep, grace) =>
-      closeAll(dispatcher.rest, reader.stop, dryRuns.close, () => endUpkeep?.(), () => dispatcher.stop(grace), () => (endUpkeep === undefined ? undefined : store.transaction(() => store.noteRunning(false)))),
+    end: (endUpkeep, grace) => closeAll(dispatcher.rest, reader.stop, dryRuns.close, endUpkeep, () => dispatcher.stop(grace)),
   });
 
   return {
     ...service,
-    ...createDeliveries({ store, clock, time, onWork: dispatcher.wake }),
+    ...createDeliveries({ ...parts, onWork: dispatcher.wake }),
     ...createArchive({ store, register, attempts: dispatcher, keepPosition: reader.positions.keepOne, onChange }),
     dryRun: dryRuns.dryRun,
     events: () => descriptions,

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { applyBlock, type BlockChanges, emptyWallet } from "../../src/chain/blocks/apply.js";
 import { createChainRules } from "../../src/chain/rules.js";
-import { createChainMaker } from "../../src/conformance/chain/chain-maker.js";
 import {
+  createChainMaker,
   type Draft,
   foreign,
   htlcClaim,
@@ -10,16 +10,17 @@ import {
   htlcRefund,
   ipfs,
   labelled,
+  milestones,
   multiPayment,
   multiSignature,
+  networkOf,
   registration,
   resignation,
   secondSignature,
   timelock,
   transfer,
   vote,
-} from "../../src/conformance/chain/drafts.js";
-import { milestones, networkOf } from "../../src/conformance/chain/network.js";
+} from "../../src/conformance/chain/chain-maker.js";
 import { type Actor, actors, secondKeys } from "../../src/conformance/chain/actors.js";
 import type { Lock } from "../../types/chain.js";
 import type { TransactionType, WalletDraft } from "../../types/transaction-type.js";

@@ -1,6 +1,5 @@
 import { expect } from "chai";
-import { finalHeightAt, finalityAt } from "../../src/chain/finality.js";
-import { createMilestones } from "../../src/chain/milestones.js";
+import { createMilestones, finalHeightAt, finalityAt } from "../../src/chain/milestones.js";
 import { firstMilestone } from "../first-milestone.js";
 
 describe("Finality", () => {

@@ -1,8 +1,7 @@
 import { expect } from "chai";
 import type { RoundDelegate } from "../../types/chain.js";
 import type { ChainSnapshot } from "../../types/chain-adapter.js";
-import { endsRound, forgingOrder, roundOf } from "../../src/chain/rounds.js";
-import { slotsAt } from "../../src/chain/slots.js";
+import { endsRound, forgingOrder, roundOf, slotsAt } from "../../src/chain/rounds.js";
 import { type ChainRules, createChainRules } from "../../src/chain/rules.js";
 import { type Chain, type ChainName, type DelegateFigures, loadChain, loadCore2Chain, type WalletFigures } from "../data/read.js";
 import { storedChain } from "../fixtures/stored-chain.js";

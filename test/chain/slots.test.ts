@@ -2,7 +2,7 @@ import { Crypto, type Interfaces, Managers } from "@arkecosystem/crypto";
 import { expect } from "chai";
 import fc from "fast-check";
 import { createMilestones } from "../../src/chain/milestones.js";
-import { slotHeights, slotsAt } from "../../src/chain/slots.js";
+import { slotHeights, slotsAt } from "../../src/chain/rounds.js";
 import type { Milestone, Network } from "../../types/node-context.js";
 import { firstMilestone } from "../first-milestone.js";
 import { loadChain } from "../data/read.js";

@@ -1,8 +1,6 @@
 import { expect } from "chai";
 import { actors } from "../../src/conformance/chain/actors.js";
-import { createChainMaker } from "../../src/conformance/chain/chain-maker.js";
-import { transfer } from "../../src/conformance/chain/drafts.js";
-import { networkOf } from "../../src/conformance/chain/network.js";
+import { createChainMaker, networkOf, transfer } from "../../src/conformance/chain/chain-maker.js";
 import { firstMilestone } from "../first-milestone.js";
 import { closeTemporaryStores } from "../store/temporary-store.js";
 import { chainNames } from "./chains.js";

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { blockData } from "../../examples/standalone/chain/crypto.js";
 import { localNetwork } from "../../examples/standalone/chain/genesis.js";
 import { createChainRules } from "../../src/chain/rules.js";
-import { slotsAt } from "../../src/chain/slots.js";
+import { slotsAt } from "../../src/chain/rounds.js";
 import type { BlockData } from "../../types/events.js";
 import type { Network } from "../../types/node-context.js";
 import { loadChain } from "../data/read.js";

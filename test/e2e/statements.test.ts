@@ -1,9 +1,7 @@
 import { expect } from "chai";
 import { csvLine } from "../../src/api/statement/booking.js";
 import { actors } from "../../src/conformance/chain/actors.js";
-import { createChainMaker } from "../../src/conformance/chain/chain-maker.js";
-import { htlcClaim, htlcLock, htlcRefund, transfer } from "../../src/conformance/chain/drafts.js";
-import { networkOf } from "../../src/conformance/chain/network.js";
+import { createChainMaker, htlcClaim, htlcLock, htlcRefund, networkOf, transfer } from "../../src/conformance/chain/chain-maker.js";
 import type { BlockData } from "../../types/events.js";
 import type { WalletChange } from "../../types/chain-queries.js";
 import { type ChainName, loadChain } from "../data/read.js";

@@ -1,8 +1,7 @@
 import { expect } from "chai";
 import { blockData, type MultiSignatureAsset, type SignedBlock, type SignedTransaction } from "../../examples/standalone/chain/crypto.js";
 import { createRandom, type Random } from "../../examples/standalone/traffic/random.js";
-import { forgingOrder, roundOf } from "../../src/chain/rounds.js";
-import { slotsAt } from "../../src/chain/slots.js";
+import { forgingOrder, roundOf, slotsAt } from "../../src/chain/rounds.js";
 import { createChainRules } from "../../src/chain/rules.js";
 import { createLocalChain, type LocalChain } from "./local-chain.js";
 import { count, spread } from "../fixtures/long.js";

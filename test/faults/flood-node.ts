@@ -9,9 +9,7 @@ import { createInterface } from "node:readline";
 import { EventEmitter } from "eventemitter3";
 import { createApiPlugin } from "../../src/index.js";
 import { actors } from "../../src/conformance/chain/actors.js";
-import { createChainMaker } from "../../src/conformance/chain/chain-maker.js";
-import { transfer } from "../../src/conformance/chain/drafts.js";
-import { milestones, networkOf } from "../../src/conformance/chain/network.js";
+import { createChainMaker, milestones, networkOf, transfer } from "../../src/conformance/chain/chain-maker.js";
 import { silentLogger } from "../silent.js";
 
 const [, , dataDir = "", transactions = "0", perBlock = "1"] = process.argv;

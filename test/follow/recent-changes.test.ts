@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { createChainRules } from "../../src/chain/rules.js";
-import { type Asking, drive } from "../../src/async/drive.js";
+import { type Asking, drive } from "../../src/async/maybe-promise.js";
 import { createRecentChanges } from "../../src/follow/derive.js";
 import type { ChangesView } from "../../types/chain-adapter.js";
 import { loadChain } from "../data/read.js";

@@ -3,7 +3,7 @@ import type { ServerResponse } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
-import { createLifecycle } from "../../src/operate/lifecycle.js";
+import { createLifecycle, createNodePhase } from "../../src/operate/lifecycle.js";
 import { silentLogger } from "../silent.js";
 import { manyThings, type ThingState, withThings } from "./things.js";
 
@@ -20,13 +20,12 @@ const large: ThingState = {
 const stopDuring = async (headers: string, stopsWhen: "computed" | "written"): Promise<number> => {
   let compute = (): void => undefined;
   const computed = new Promise<void>((resolve) => (compute = resolve));
-  let phase = (): string => "started";
+  const phase = createNodePhase();
   let received = 0;
-  const needs = { isStopping: () => phase() === "stopping", openState: () => (stopsWhen === "computed" ? computed.then(() => large) : large) };
+  const needs = { isStopping: phase.isStopping, openState: () => (stopsWhen === "computed" ? computed.then(() => large) : large) };
   await withThings({ compression: false }, needs, async ({ edge }) => {
     const { createServer, drained, streams } = edge;
-    const lifecycle = createLifecycle({ prepare: done, open: done, opened: done, close: done, createServer, drained, streams, stopTimeout: 50_000, logger: silentLogger });
-    phase = lifecycle.phase;
+    const lifecycle = createLifecycle({ prepare: done, open: done, opened: done, close: done, createServer, drained, streams, stopTimeout: 50_000, logger: silentLogger }, phase);
     const server = await lifecycle.listen(0);
     let response: ServerResponse | undefined;
     server.on("request", (_, its: ServerResponse) => (response = its));

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { gunzipSync } from "node:zlib";
 import { expect } from "chai";
-import { blockLine } from "../../src/chain/blocks/block-data.js";
+import { blockLine } from "../../src/chain/blocks/block.js";
 import { createChainRules } from "../../src/chain/rules.js";
 import { createApiPlugin } from "../../src/index.js";
 import { createLakeReader, createLakeWriter, openLake } from "../../src/lake/index.js";

@@ -8,7 +8,7 @@ import { createApiPlugin, verifyStore } from "../../src/index.js";
 import { openLake, unpackSnapshot } from "../../src/lake/index.js";
 import { type Manifest, manifestBytes, signManifest } from "../../src/lake/manifest.js";
 import { openNodeKey } from "../../src/files/node-key.js";
-import { restoreFromLake } from "../../src/plugin/restore.js";
+import { restoreFromLake } from "../../src/plugin/replica-context.js";
 import type { LmdbChain } from "../../src/store/lmdb-chain.js";
 import type { BlockData } from "../../types/events.js";
 import type { ApiPlugin } from "../../types/plugin.js";

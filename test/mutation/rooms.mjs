@@ -2,8 +2,8 @@
 export const rooms = {
   chain: {
     what: "rules of the chain",
-    mutate: ["src/chain/{amount,epoch,finality,locks,milestones,rounds}.ts", "src/chain/blocks/{apply,kinds}.ts"],
-    tests: ["test/chain/{amount,apply,epoch,finality,locks,milestones,real-chains,rounds}.test.ts"],
+    mutate: ["src/chain/{amount,epoch,locks,milestones,rounds}.ts", "src/chain/blocks/apply.ts"],
+    tests: ["test/chain/{amount,apply,epoch,finality,locks,milestones,real-chains,rounds,slots}.test.ts"],
   },
   follow: {
     what: "cursors, and the events of a change",
@@ -12,7 +12,7 @@ export const rooms = {
   },
   conditions: {
     what: "conditions of webhooks",
-    mutate: ["src/webhooks/conditions/{conditions,json-value,matcher,matching,pattern}.ts"],
+    mutate: ["src/webhooks/conditions/{conditions,json-value,matcher,pattern}.ts"],
     tests: ["test/webhooks/{conditions,decimal,events,pattern}.test.ts"],
   },
   paging: {

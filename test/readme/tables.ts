@@ -3,8 +3,7 @@ import { optionsTable as commandLineTable } from "../../examples/standalone/opti
 import { v1Routes } from "../../src/api/v1/index.js";
 import { v2Routes } from "../../src/api/v2/index.js";
 import { errorTable } from "../../src/errors.js";
-import { optionTable } from "../../src/options/options.js";
-import { webhookOptionTable } from "../../src/options/webhooks.js";
+import { optionTable, webhookOptionTable } from "../../src/options/options.js";
 
 /** The tables of the READMEs, generated from the code. `npm run docs` writes them; a test compares them. */
 

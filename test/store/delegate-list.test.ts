@@ -1,8 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { createChainMaker } from "../../src/conformance/chain/chain-maker.js";
-import { registration, transfer } from "../../src/conformance/chain/drafts.js";
-import { networkOf } from "../../src/conformance/chain/network.js";
+import { createChainMaker, networkOf, registration, transfer } from "../../src/conformance/chain/chain-maker.js";
 import { actors } from "../../src/conformance/chain/actors.js";
 import { type DelegateList, readDelegates } from "../../src/store/query/lists/delegate-list.js";
 import { atOnce } from "../../src/async/time-slicing.js";

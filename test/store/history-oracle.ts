@@ -1,8 +1,7 @@
 import { expect } from "chai";
 import { rowOf, rowsOf } from "../../src/conformance/comparing.js";
 import type { Surroundings } from "../../src/conformance/filters.js";
-import { blockSpec, delegateSpec, type ListSpec, transactionSpec, walletSpec } from "../../src/conformance/lists.js";
-import { everyRow } from "../../src/conformance/walk.js";
+import { blockSpec, delegateSpec, everyRow, type ListSpec, transactionSpec, walletSpec } from "../../src/conformance/lists.js";
 import type { ChainSnapshot } from "../../types/chain-adapter.js";
 import type { Order, WalletOrder } from "../../types/chain-queries.js";
 

@@ -1,12 +1,9 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { rowsOf } from "../../src/conformance/comparing.js";
-import { createChainMaker } from "../../src/conformance/chain/chain-maker.js";
-import { registration, transfer, vote } from "../../src/conformance/chain/drafts.js";
-import { blockSpec, type ListSpec, transactionSpec } from "../../src/conformance/lists.js";
-import { networkOf } from "../../src/conformance/chain/network.js";
+import { createChainMaker, networkOf, registration, transfer, vote } from "../../src/conformance/chain/chain-maker.js";
+import { blockSpec, everyRow, type ListSpec, transactionSpec } from "../../src/conformance/lists.js";
 import { actors } from "../../src/conformance/chain/actors.js";
-import { everyRow } from "../../src/conformance/walk.js";
 import { PorticoError } from "../../src/errors.js";
 import { answerList } from "../../src/store/query/list-query.js";
 import { createSearches } from "../../src/store/query/search.js";

@@ -1,9 +1,7 @@
 import { expect } from "chai";
-import { createChainMaker } from "../../src/conformance/chain/chain-maker.js";
+import { createChainMaker, htlcClaim, htlcLock, networkOf, transfer } from "../../src/conformance/chain/chain-maker.js";
 import { rowsOf } from "../../src/conformance/comparing.js";
-import { htlcClaim, htlcLock, transfer } from "../../src/conformance/chain/drafts.js";
 import { lockSpec } from "../../src/conformance/lists.js";
-import { networkOf } from "../../src/conformance/chain/network.js";
 import { actors } from "../../src/conformance/chain/actors.js";
 import { sets } from "../../src/store/layout/keys.js";
 import type { ChainSnapshot } from "../../types/chain-adapter.js";

@@ -1,12 +1,18 @@
 import { expect } from "chai";
-import { createChainMaker } from "../../src/conformance/chain/chain-maker.js";
-import { type Draft, htlcLock, registration, secondSignature, transfer, vote } from "../../src/conformance/chain/drafts.js";
+import {
+  createChainMaker,
+  type Draft,
+  fakeHash,
+  htlcLock,
+  networkOf,
+  registration,
+  secondSignature,
+  transfer,
+  vote,
+} from "../../src/conformance/chain/chain-maker.js";
 import type { Surroundings } from "../../src/conformance/filters.js";
-import { blockSpec, delegateSpec, type ListSpec, lockSpec, transactionSpec, walletSpec } from "../../src/conformance/lists.js";
-import { networkOf } from "../../src/conformance/chain/network.js";
+import { blockSpec, delegateSpec, everyRow, type ListSpec, lockSpec, transactionSpec, walletSpec } from "../../src/conformance/lists.js";
 import { type Actor, actors, secondKeys } from "../../src/conformance/chain/actors.js";
-import { fakeHash } from "../../src/conformance/chain/fake-hash.js";
-import { everyRow } from "../../src/conformance/walk.js";
 import { readDelegates } from "../../src/store/query/lists/delegate-list.js";
 import { atOnce } from "../../src/async/time-slicing.js";
 import { createReadSession, type ReadSession } from "../../src/store/lmdb/read-session.js";

@@ -1,10 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { createChainMaker } from "../../src/conformance/chain/chain-maker.js";
+import { createChainMaker, networkOf, transfer } from "../../src/conformance/chain/chain-maker.js";
 import { rowsOf } from "../../src/conformance/comparing.js";
-import { transfer } from "../../src/conformance/chain/drafts.js";
 import { transactionSpec } from "../../src/conformance/lists.js";
-import { networkOf } from "../../src/conformance/chain/network.js";
 import { actors } from "../../src/conformance/chain/actors.js";
 import { PorticoError } from "../../src/errors.js";
 import type { Store } from "../../src/store/state/store.js";

@@ -8,9 +8,9 @@ import type { Delivery, DeliveryState } from "../../types/webhooks.js";
 import { createProblems } from "../../src/operate/problems.js";
 import { createWebhookEngine } from "../../src/webhooks/engine.js";
 import { createReceiver, type Received, type Receiver } from "./receiver.js";
-import { quietLogger } from "../../src/options/guarded-logger.js";
+import { quietLogger } from "../../src/options/checks.js";
 import { createLogger, createStage, eventually, localTargets, type Stage } from "./stage.js";
-import { patience } from "../../src/webhooks/deliver/slots.js";
+import { patience } from "../../src/webhooks/deliver/queues.js";
 
 const day = 24 * 3_600_000;
 const everything = { offset: 0, limit: 1_000 };

@@ -1,6 +1,4 @@
-import { type ChainMaker, createChainMaker } from "../../src/conformance/chain/chain-maker.js";
-import { transfer } from "../../src/conformance/chain/drafts.js";
-import { milestones } from "../../src/conformance/chain/network.js";
+import { type ChainMaker, createChainMaker, milestones, transfer } from "../../src/conformance/chain/chain-maker.js";
 import { actors } from "../../src/conformance/chain/actors.js";
 
 const transactionsInBlock = 3;

@@ -6,7 +6,7 @@ import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { EventEmitter } from "eventemitter3";
 import type { BlockData } from "../../types/events.js";
-import { networkOf } from "../../src/conformance/chain/network.js";
+import { networkOf } from "../../src/conformance/chain/chain-maker.js";
 import { createApiPlugin } from "../../src/plugin/plugin.js";
 import { addFaultBlock, createFaultChain } from "./fault-block.js";
 import { createLogger, localTargets } from "./stage.js";

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { createChainRules } from "../../src/chain/rules.js";
-import { networkOf } from "../../src/conformance/chain/network.js";
+import { networkOf } from "../../src/conformance/chain/chain-maker.js";
 import { createStore } from "../../src/store/state/store.js";
 import { openWebhookStore } from "../../src/webhooks/rows/store.js";
 import { count } from "../fixtures/long.js";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { webhookDefaults } from "../../src/options/webhooks.js";
+import { webhookDefaults } from "../../src/options/options.js";
 import { afterAttempt, attemptOf, endOf, isLongOver, nextHealth, nextStep, pauseAfter, pauseOf, type Step, readRetryAfter, restOf, type Result, waitBefore } from "../../src/webhooks/deliver/outcome.js";
 import type { DeliveryRow } from "../../src/webhooks/rows/rows.js";
 

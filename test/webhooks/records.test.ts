@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { createRecords, type Ended, type Records } from "../../src/webhooks/deliver/records.js";
+import { createRecords, type AttemptResult, type Records } from "../../src/webhooks/deliver/records.js";
 import { createRegister } from "../../src/webhooks/register/register.js";
 import { createTimekeeper } from "../../src/webhooks/timekeeper.js";
 import type { WebhookStore } from "../../src/webhooks/rows/store.js";
@@ -79,7 +79,7 @@ describe("the records of attempts", () => {
     const lines: string[] = [];
     const needs = { store: refusing, clock, register: createRegister(store), time: createTimekeeper(store, clock), random: () => 0.5, logger: createLogger(lines), attempts: noAttempts };
     const records = createRecords(rules, needs, () => undefined);
-    const ended = (id: number, status: number): Ended => {
+    const ended = (id: number, status: number): AttemptResult => {
       const ok = status < 300;
       return { webhookId: 1, ids: [id], target: webhookRow.target, origin: "http://example.com", attempt: { ...attempt, status, stage: ok ? null : "status", error: ok ? null : "no" }, isBatch: false, isPing: false };
     };

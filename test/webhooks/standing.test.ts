@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import type { Progress, WebhookRow } from "../../src/webhooks/rows/rows.js";
 import { openWebhookStore, type WebhookEnvironment } from "../../src/webhooks/rows/store.js";
-import { createRegister } from "../../src/webhooks/register/register.js";
-import { standingOf } from "../../src/webhooks/register/standing.js";
+import { createRegister, standingOf } from "../../src/webhooks/register/register.js";
 import { webhookRow } from "./webhook-row.js";
 
 describe("how webhooks stand", () => {

@@ -450,6 +450,20 @@ for (const { keepsChain, title } of kinds) {
       expect(told().filter((name) => name === `transaction.reverted ${first.id}`)).to.have.length(1);
     });
 
+    if (!keepsChain) it("the reversal of a transaction is sent if the host's events of transactions name no height, whatever block came between", async () => {
+      const { id } = stage.engine.create({ events: ["transaction.applied", "transaction.reverted"], target: receiver.url });
+      const blocks = hook("block.applied", "/blocks");
+      for (const height of [5, 6]) {
+        stage.events.emit("block.applied", { id: `block-${height}`, height });
+        if (height === 5) stage.events.emit("transaction.applied", { id: "one" });
+        await stage.count(blocks.id, "delivered", height - 4);
+        await stage.count(id, "delivered", 1);
+      }
+      stage.events.emit("transaction.reverted", { id: "one" });
+      await stage.count(id, "delivered", 2);
+      expect(told().filter((name) => name.endsWith(" one"))).to.deep.equal(["transaction.applied one", "transaction.reverted one"]);
+    });
+
     if (keepsChain) it("a block that was told twice, as a client moved the webhook, is taken back once, whether or not it was delivered the second time", async () => {
       const applied = stage.engine.create({ events: ["block.applied", "block.reverted"], target: receiver.url });
       await change("applied", b);

@@ -1,6 +1,5 @@
 import { createMilestones } from "../../../src/chain/milestones.js";
-import { roundOf } from "../../../src/chain/rounds.js";
-import { slotsAt, turnsAfter } from "../../../src/chain/slots.js";
+import { roundOf, slotsAt, turnsAfter } from "../../../src/chain/rounds.js";
 import type { ChainCrypto, Keys, SignedBlock, SignedTransaction } from "./crypto.js";
 import { createLedger } from "./ledger.js";
 import type { ChainState, Ledger } from "./ledger-state.js";

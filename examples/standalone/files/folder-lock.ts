@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { retrying, type RetryOptions } from "../../../src/async/retrying.js";
+import { retrying, type RetryOptions } from "../../../src/async/clock.js";
 import { noteOf, readNote, stillRuns } from "./noted-process.js";
 import { codeOf, HostError, messageOf } from "../program/host-error.js";
 

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { PorticoError } from "portico";
 import { createLakeReader, openLake } from "../../../src/lake/index.js";
-import { restoreFromLake } from "../../../src/plugin/restore.js";
+import { restoreFromLake } from "../../../src/plugin/replica-context.js";
 import type { Logger, Network } from "../../../types/node-context.js";
 import type { ChainFile } from "./chain-file.js";
 import { createRewardCheck } from "./chain-source.js";

@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { Transaction } from "../../../types/chain.js";
 import type { ChainSnapshot } from "../../../types/chain-adapter.js";
 import type { Order, TransactionOrder } from "../../../types/chain-queries.js";
-import { htlcClaimKind, htlcRefundKind } from "../../chain/blocks/kinds.js";
+import { htlcClaimKind, htlcRefundKind } from "../../chain/blocks/transaction-types.js";
 import { lockEndedBy } from "../../chain/locks.js";
 import { ListOf } from "../../http/input/schema.js";
 import type { PageAnswer, PageRequest } from "../../http/route.js";

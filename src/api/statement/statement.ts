@@ -1,7 +1,7 @@
 import type { Block, Lock, Transaction, Wallet } from "../../../types/chain.js";
 import type { ChainSnapshot, MaybePromise } from "../../../types/chain-adapter.js";
 import type { Page, TransactionFilter, WalletChange } from "../../../types/chain-queries.js";
-import { htlcClaimKind, htlcLockKind, htlcRefundKind } from "../../chain/blocks/kinds.js";
+import { htlcClaimKind, htlcLockKind, htlcRefundKind } from "../../chain/blocks/transaction-types.js";
 import { lockEndedBy } from "../../chain/locks.js";
 import type { ChainRules } from "../../chain/rules.js";
 import { PorticoError } from "../../errors.js";

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import type { DelegateOrder, Order } from "../../../types/chain-queries.js";
-import { turnsAfter } from "../../chain/slots.js";
+import { turnsAfter } from "../../chain/rounds.js";
 import { isDigits } from "../../text/digits.js";
 import { inputError, PorticoError } from "../../errors.js";
 import { InputOf, orderKind, Text, WholeNumber } from "../../http/input/schema.js";

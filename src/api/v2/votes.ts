@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { isVote, voteKind } from "../../chain/blocks/kinds.js";
+import { isVote, voteKind } from "../../chain/blocks/transaction-types.js";
 import { PorticoError } from "../../errors.js";
 import { Text } from "../../http/input/schema.js";
 import { type Route, routesOf } from "../../http/route.js";

@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { voteKind } from "../../chain/blocks/kinds.js";
+import { voteKind } from "../../chain/blocks/transaction-types.js";
 import { Text } from "../../http/input/schema.js";
 import { type Route, routesOf } from "../../http/route.js";
 import { andThen } from "../../async/maybe-promise.js";

@@ -3,9 +3,8 @@ import type { Ledger, WalletDraft } from "../../../types/transaction-type.js";
 import { PorticoError } from "../../errors.js";
 import { atOnce, type Sliced } from "../../async/time-slicing.js";
 import type { FullBlock } from "./block.js";
-import { requireSoundEffect } from "./own-types.js";
+import { faultIn, isCoreType, requireSoundEffect } from "./transaction-types.js";
 import type { ChainRules } from "../rules.js";
-import { faultIn, isCoreType } from "./transaction-types.js";
 
 /** The state before a block. What it returns is never modified. */
 export interface LedgerSource {

@@ -2,10 +2,8 @@ import type { BlockData } from "../../../types/events.js";
 import type { ChainSnapshot } from "../../../types/chain-adapter.js";
 import type { WalletChange } from "../../../types/chain-queries.js";
 import { rowOf, rowsOf, same } from "../comparing.js";
-import { blockSpec, delegateSpec, transactionSpec, walletSpec } from "../lists.js";
-import { type Fixture, readingOf, Skipped, type ConformanceSubject } from "../target.js";
-import { everyRow, walk } from "../walk.js";
-import type { CaseDefinition } from "./case.js";
+import { blockSpec, delegateSpec, everyRow, transactionSpec, walk, walletSpec } from "../lists.js";
+import { type CaseDefinition, type ConformanceSubject, type Fixture, readingOf, Skipped } from "../target.js";
 
 /** The state at a height of the whole chain. Skips the case if the adapter has none. */
 const at = async <T>({ adapter }: ConformanceSubject, height: number, read: (snapshot: ChainSnapshot) => Promise<T>): Promise<T> => {

@@ -2,15 +2,12 @@ import type { Delegate, Wallet } from "../../../types/chain.js";
 import type { ChainSnapshot } from "../../../types/chain-adapter.js";
 import type { BlockData } from "../../../types/events.js";
 import { rowOf, rowsOf, same } from "../comparing.js";
-import { atHeight12 } from "../figures/at-height-12.js";
 import { atTip } from "../figures/at-tip.js";
-import { delegatesOf, type Figures, roundOf, walletsOf } from "../figures/figures.js";
+import { atHeight12, delegatesOf, type Figures, roundOf, walletsOf } from "../figures/figures.js";
 import { ofFork } from "../figures/of-fork.js";
-import { blockSpec, delegateSpec, lockSpec, transactionSpec, walletSpec } from "../lists.js";
+import { blockSpec, delegateSpec, everyRow, lockSpec, transactionSpec, walk, walletSpec } from "../lists.js";
 import type { SampleChain } from "../chain/sample-chain.js";
-import { readingOf } from "../target.js";
-import { everyRow, walk } from "../walk.js";
-import type { CaseDefinition } from "./case.js";
+import { type CaseDefinition, readingOf } from "../target.js";
 
 const expectWallets = async (snapshot: ChainSnapshot, figures: Figures): Promise<void> => {
   const found = new Map((await everyRow(snapshot, walletSpec)).map((row): [string, Wallet] => [row.address, row]));

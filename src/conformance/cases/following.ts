@@ -3,8 +3,7 @@ import type { BlockData } from "../../../types/events.js";
 import { roundOf } from "../../chain/rounds.js";
 import { createChainRules } from "../../chain/rules.js";
 import { same } from "../comparing.js";
-import { type ConformanceSubject, type Fixture, readingOf, Skipped } from "../target.js";
-import type { CaseDefinition } from "./case.js";
+import { type CaseDefinition, type ConformanceSubject, type Fixture, readingOf, Skipped } from "../target.js";
 
 const changesOf = ({ adapter }: ConformanceSubject): ChainChanges => {
   if (adapter.changes === undefined) throw new Skipped("the adapter has no `changes`");

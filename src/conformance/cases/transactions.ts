@@ -3,11 +3,9 @@ import type { TransactionFilter } from "../../../types/chain-queries.js";
 import type { BlockData } from "../../../types/events.js";
 import { rowOf, same } from "../comparing.js";
 import { literalTransactions, type Place } from "../figures/transactions.js";
-import { transactionSpec } from "../lists.js";
+import { transactionSpec, walk } from "../lists.js";
 import { actors } from "../chain/actors.js";
-import type { Fixture } from "../target.js";
-import { walk } from "../walk.js";
-import type { CaseDefinition } from "./case.js";
+import type { CaseDefinition, Fixture } from "../target.js";
 
 const { council, ivy, joe, pia, quin } = actors;
 

@@ -1,23 +1,25 @@
 import type { BlockData } from "../../../types/events.js";
 import type { Network } from "../../../types/node-context.js";
-import { type BlockDraft, createChainMaker } from "./chain-maker.js";
 import {
+  type BlockDraft,
+  createChainMaker,
   type Draft,
   foreign,
   htlcClaim,
   htlcLock,
   htlcRefund,
   ipfs,
+  milestones,
   multiPayment,
   multiSignature,
+  networkOf,
   registration,
   resignation,
   secondSignature,
   timelock,
   transfer,
   vote,
-} from "./drafts.js";
-import { milestones, networkOf } from "./network.js";
+} from "./chain-maker.js";
 import { actors, secondKeys } from "./actors.js";
 
 /**

@@ -1,8 +1,7 @@
 import type { Delegate, Lock, RoundDelegate, Wallet } from "../../../types/chain.js";
 import type { BlockData } from "../../../types/events.js";
-import { labelled } from "../chain/drafts.js";
-import type { Actor } from "../chain/actors.js";
-import { fakeHash } from "../chain/fake-hash.js";
+import { fakeHash, labelled } from "../chain/chain-maker.js";
+import { type Actor, actors, secondKeys } from "../chain/actors.js";
 
 /** The expected state of the suite's chain at one height, worked out from the rules without this project's code. */
 export interface Figures {
@@ -127,3 +126,122 @@ export const roundOf = ({ rounds, delegates }: Figures, round: number): RoundDel
     ).username,
     voteBalance,
   }));
+
+const { origin, ada, bob, cyd, dan, eve, fay, gus, hal, ivy, joe, kim, mia, ned, pia, rae, sam, council, pair } = actors;
+
+/** After the block that eve forges, resigned but still active in her round. There is no lock yet, nor anyone who appears later. */
+export const atHeight12: Figures = {
+  height: 12,
+  supply: 12_500_000_001_400_000_001n,
+  wallets: [
+    wallet(origin, { balance: -12_500_000_000_000_000_001n, nonce: 9n }),
+    wallet(ada, { balance: 1_000_000_004_040_000_002n, nonce: 3n, vote: ada.publicKey }),
+    wallet(bob, { balance: 999_999_990_220_001_002n, nonce: 4n, vote: bob.publicKey }),
+    wallet(cyd, { balance: 900_000_002_320_000_000n, nonce: 2n, vote: cyd.publicKey }),
+    wallet(dan, { balance: 800_000_003_053_456_789n, nonce: 2n, vote: dan.publicKey }),
+    wallet(eve, { balance: 700_000_004_410_000_000n, nonce: 4n }),
+    wallet(fay, { balance: 599_999_997_400_000_000n, nonce: 3n, vote: eve.publicKey }),
+    wallet(gus, { balance: 47_500_000_000n, nonce: 1n }),
+    wallet(hal, { balance: 57_500_000_000n, nonce: 1n }),
+    wallet(ivy, { balance: 1_999_999_969_849_997_000n, nonce: 6n, vote: ada.publicKey }),
+    wallet(joe, { balance: 2_981_984_811_197_061_226n, nonce: 8n, vote: cyd.publicKey }),
+    wallet(kim, { balance: 2_499_999_997_399_999_997n, nonce: 4n, vote: dan.publicKey, secondPublicKey: secondKeys.kim }),
+    wallet(mia, { balance: 9_007_199_254_740_993n, publicKey: null }),
+    wallet(ned, { balance: 9_007_199_254_740_992n, publicKey: null }),
+    wallet(pia, { balance: 8_000_002_000n, nonce: 1n }),
+    wallet(rae, { balance: 5_000_000_000n, publicKey: null }),
+    wallet(sam, { balance: 5_000_000_000n, publicKey: null }),
+    wallet(council, {
+      balance: 700_000_000_000n,
+      multiSignature: { min: 2, publicKeys: [ivy.publicKey, joe.publicKey, kim.publicKey] },
+    }),
+    wallet(pair, { balance: 0n, multiSignature: { min: 1, publicKeys: [ada.publicKey, bob.publicKey] } }),
+  ],
+  delegates: [
+    delegate(ada, {
+      username: "ada",
+      rank: 3,
+      voteBalance: 2_999_999_973_889_997_002n,
+      approval: 24,
+      producedBlocks: 2,
+      missedBlocks: 1,
+      forgedFees: 5_139_999_999n,
+      forgedRewards: 400_000_000n,
+      forgedTotal: 5_539_999_999n,
+      last: 11,
+    }),
+    delegate(bob, {
+      username: "bob",
+      rank: 4,
+      voteBalance: 999_999_990_220_001_002n,
+      approval: 8,
+      producedBlocks: 2,
+      forgedFees: 40_001_001n,
+      forgedRewards: 200_000_000n,
+      forgedTotal: 240_001_001n,
+      last: 10,
+    }),
+    delegate(cyd, {
+      username: "cyd",
+      rank: 1,
+      voteBalance: 3_881_984_813_517_061_226n,
+      // 31.05588 %, cut to 31.055, which is a double below itself.
+      approval: 31.05,
+      producedBlocks: 2,
+      forgedFees: 2_120_000_000n,
+      forgedRewards: 200_000_000n,
+      forgedTotal: 2_320_000_000n,
+      last: 9,
+    }),
+    delegate(dan, {
+      username: "dan",
+      rank: 2,
+      voteBalance: 3_300_000_000_453_456_786n,
+      approval: 26.4,
+      producedBlocks: 2,
+      forgedFees: 2_730_000_000n,
+      forgedRewards: 200_000_000n,
+      forgedTotal: 2_930_000_000n,
+      last: 7,
+    }),
+    delegate(eve, {
+      username: "eve",
+      rank: 5,
+      voteBalance: 599_999_997_400_000_000n,
+      approval: 4.8,
+      producedBlocks: 3,
+      forgedFees: 6_610_000_000n,
+      forgedRewards: 400_000_000n,
+      forgedTotal: 7_010_000_000n,
+      last: 12,
+      resigned: true,
+    }),
+    delegate(fay, { username: "fay", rank: null, voteBalance: 0n, approval: 0, resigned: true }),
+    delegate(gus, { username: "gus.1", rank: 6, voteBalance: 0n, approval: 0 }),
+    delegate(hal, { username: "hal_2", rank: null, voteBalance: 0n, approval: 0 }),
+  ],
+  locks: [],
+  rounds: [
+    [
+      [bob, 3_000_000_000_000_000_001n],
+      [ada, 1_000_000_000_000_000_003n],
+      [cyd, 900_000_000_000_000_000n],
+      [dan, 800_000_000_000_000_000n],
+      [eve, 700_000_000_000_000_000n],
+    ],
+    [
+      [cyd, 3_881_985_513_350_518_008n],
+      [bob, 2_999_999_980_009_997_001n],
+      [eve, 1_300_000_003_000_000_000n],
+      [ada, 1_000_000_000_000_000_003n],
+      [dan, 800_000_000_130_000_000n],
+    ],
+    [
+      [cyd, 3_881_985_513_527_061_226n],
+      [dan, 3_300_000_000_453_456_786n],
+      [ada, 2_999_999_980_189_997_002n],
+      [bob, 999_999_990_220_001_002n],
+      [eve, 599_999_997_400_000_000n],
+    ],
+  ],
+};

@@ -2,8 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { finished } from "node:stream";
 import bodyParser from "koa-bodyparser";
 import type { Context } from "koa";
-import { loopShare } from "../../async/loop-share.js";
-import { currentMeter, metered } from "../../async/work-meter.js";
+import { currentMeter, loopShare, metered } from "../../async/loop-share.js";
 import { PorticoError, type Validation } from "../../errors.js";
 import { NumberError, parseBounded } from "./exact-json.js";
 

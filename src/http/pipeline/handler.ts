@@ -1,8 +1,7 @@
 import type { MaybePromise } from "../../../types/chain-adapter.js";
-import { loopShare } from "../../async/loop-share.js";
+import { loopShare, metered } from "../../async/loop-share.js";
 import { andThen, isPromised } from "../../async/maybe-promise.js";
 import { createOpenCount, type OpenCount } from "../../async/open-count.js";
-import { metered } from "../../async/work-meter.js";
 import { messageOf, type PorticoError } from "../../errors.js";
 import type { EdgeOptions } from "../edge-options.js";
 import { failureReply, porticoErrorOf } from "../reply/error-reply.js";

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import type { MaybePromise } from "../../../types/chain-adapter.js";
 import type { Logger } from "../../../types/node-context.js";
 import type { OpenCount } from "../../async/open-count.js";
-import type { WorkMeter } from "../../async/work-meter.js";
+import type { WorkMeter } from "../../async/loop-share.js";
 import { messageOf } from "../../errors.js";
 import type { EdgeOptions } from "../edge-options.js";
 import type { BodyBounds } from "../input/body.js";

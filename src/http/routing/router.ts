@@ -1,7 +1,7 @@
 import { Router } from "@koa/router";
 import type { IncomingMessage } from "node:http";
 import { inputError } from "../../errors.js";
-import { withoutTrailing } from "../../text/trim-end.js";
+import { withoutTrailing } from "../../text/digits.js";
 import {
   type AmountForm,
   type AmountPrefix,

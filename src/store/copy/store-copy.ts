@@ -5,7 +5,7 @@ import type { BlockData } from "../../../types/events.js";
 import type { Network } from "../../../types/node-context.js";
 import { inBackgroundProcess } from "../../async/background-process.js";
 import { runSliced } from "../../async/time-slicing.js";
-import { blockLine } from "../../chain/blocks/block-data.js";
+import { blockLine } from "../../chain/blocks/block.js";
 import type { ChainRules } from "../../chain/rules.js";
 import { PorticoError } from "../../errors.js";
 import { makeFolder } from "../../files/make-folder.js";

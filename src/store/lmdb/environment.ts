@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { Database, DatabaseOptions, RootDatabase } from "lmdb";
 import { messageOf, PorticoError } from "../../errors.js";
 import { makeDataDir } from "../../files/make-folder.js";
-import { withoutTrailing } from "../../text/trim-end.js";
+import { withoutTrailing } from "../../text/digits.js";
 import { type CommitThreadData, createCommitWorker } from "./commit-worker.js";
 import { checksumsKey } from "../layout/checksums.js";
 import type { LogBytes } from "../layout/write-log.js";

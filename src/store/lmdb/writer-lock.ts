@@ -1,9 +1,8 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { RootDatabase, RootDatabaseOptionsWithPath } from "lmdb";
 import type { Logger } from "../../../types/node-context.js";
-import type { FullClock } from "../../async/clock.js";
-import { retrying } from "../../async/retrying.js";
-import { PorticoError, messageOf } from "../../errors.js";
+import { type FullClock, retrying } from "../../async/clock.js";
+import { messageOf, PorticoError } from "../../errors.js";
 import { openSound } from "./open-file.js";
 
 /**

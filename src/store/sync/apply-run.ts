@@ -3,9 +3,8 @@ import type { BlockData } from "../../../types/events.js";
 import { parseBlockHeader } from "../../chain/blocks/block.js";
 import { firstWhere } from "../records/sorting.js";
 import type { Store } from "../state/store.js";
-import type { Progress } from "./batch-apply.js";
+import type { Progress, SourceExtent } from "./read-on.js";
 import type { Disowned, GoingBack } from "./going-back.js";
-import type { SourceExtent } from "./read-on.js";
 import type { SourceReads } from "./source.js";
 
 /** Whether a block brings all its transactions. */

@@ -2,7 +2,7 @@ import type { Tip } from "../../../types/chain.js";
 import type { BlockData, BlockSource, IndexingProgress } from "../../../types/events.js";
 import type { Logger } from "../../../types/node-context.js";
 import type { FullClock } from "../../async/clock.js";
-import { runSliced, type Pace } from "../../async/time-slicing.js";
+import { type Pace, runSliced } from "../../async/time-slicing.js";
 import type { FullBlock } from "../../chain/blocks/block.js";
 import type { ChainRules } from "../../chain/rules.js";
 import { messageOf, PorticoError } from "../../errors.js";
@@ -10,10 +10,9 @@ import type { Problems } from "../../operate/problems.js";
 import type { Store } from "../state/store.js";
 import type { BlockName } from "../state/store-contract.js";
 import { createApplyRun, type EmittedBlock } from "./apply-run.js";
-import { createBatchedApply, createProgress, type Progress, silentProgress } from "./batch-apply.js";
+import { createBatchedApply, createProgress, createReadOn, type Progress, silentProgress, type SourceExtent } from "./read-on.js";
 import { createDisowned, createGoingBack } from "./going-back.js";
-import { createReadOn, type SourceExtent } from "./read-on.js";
-import { type SourceNode, createSourceReads, type SourceReads } from "./source.js";
+import { createSourceReads, type SourceNode, type SourceReads } from "./source.js";
 
 interface RewardCheckNeeds {
   store: Pick<Store, "tip" | "firstOtherReward">;

@@ -2,7 +2,7 @@ import type { Block, Transaction } from "../../../types/chain.js";
 import type { Sliced } from "../../async/time-slicing.js";
 import type { BlockChanges } from "../../chain/blocks/apply.js";
 import type { FullBlock } from "../../chain/blocks/block.js";
-import { isVote } from "../../chain/blocks/kinds.js";
+import { isVote } from "../../chain/blocks/transaction-types.js";
 import { type Digest, delegatePart, lockPart, walletPart, ranksPart } from "../../chain/digest.js";
 import { rankDelegates, roundOf } from "../../chain/rounds.js";
 import type { ChainRules } from "../../chain/rules.js";

@@ -1,5 +1,4 @@
-import { endOfDigits, isDigits, withoutLeading } from "../../text/digits.js";
-import { withoutTrailing } from "../../text/trim-end.js";
+import { endOfDigits, isDigits, withoutLeading, withoutTrailing } from "../../text/digits.js";
 
 /**
  * Numbers by their digits: the exact value of a JSON number, a bigint or a decimal string, however long it is.

@@ -1,16 +1,13 @@
 import type { Logger } from "../../../types/node-context.js";
 import { createOpenCount, type OpenCount } from "../../async/open-count.js";
 import { type FullClock, readingsOf } from "../../async/clock.js";
-import { logFailure } from "../log-failure.js";
+import { logFailure } from "../failures.js";
 import type { Answer, OnOutcome, Sender } from "../send/http-sender.js";
-import type { NodeKey } from "../send/signature.js";
+import { type EventOfRow, type Messages, type NodeKey, requestOf } from "../send/request.js";
 import type { Timekeeper } from "../timekeeper.js";
-import type { Messages } from "./messages.js";
 import { attemptOf, pauseAfter } from "./outcome.js";
-import { type Attempt, lookAgain, type Queues, type Target, type UnderWay } from "./queues.js";
-import type { Ended, Records } from "./records.js";
-import { type Loaded, requestOf } from "./request.js";
-import { monotonic, type Slots } from "./slots.js";
+import { type Attempt, lookAgain, monotonic, type Queues, type Slots, type Target, type UnderWay } from "./queues.js";
+import type { AttemptResult, Records } from "./records.js";
 import { giveSlotBack, type Ready, slowFrom } from "./take.js";
 
 export interface AttemptsNeeds {
@@ -38,10 +35,10 @@ export interface AttemptsNeeds {
 const moment = 1_000;
 
 /** What an answer says of its target's pause. */
-type Judged = Pick<Ended, "asked" | "pause">;
+type PauseChange = Pick<AttemptResult, "asked" | "pause">;
 
 /** An attempt that was answered. */
-interface Answered {
+interface AttemptAnswer {
   attempt: Attempt;
   answer: Answer;
   /** Milliseconds. */
@@ -49,7 +46,7 @@ interface Answered {
 }
 
 /** Before it is recorded: how the target answers decides what it is sent next. */
-const judge = ({ clock, time }: AttemptsNeeds, { attempt: { target, kind }, answer, duration }: Answered): Judged => {
+const judge = ({ clock, time }: AttemptsNeeds, { attempt: { target, kind }, answer, duration }: AttemptAnswer): PauseChange => {
   if (kind === "ping") return {};
   target.wasSlow = duration > slowFrom;
   const now = time.schedule();
@@ -80,7 +77,7 @@ const letGo = (needs: AttemptsNeeds, attempt: Attempt, isDelivered: boolean, isS
 };
 
 /** Gives the slot of what was delivered to what comes next. A failure may disable the webhook: nothing more is sent there before that is known. */
-const makeRoom = (needs: AttemptsNeeds, one: Answered): Judged => {
+const makeRoom = (needs: AttemptsNeeds, one: AttemptAnswer): PauseChange => {
   const { attempt, answer } = one;
   attempt.state = "recording";
   const judged = judge(needs, one);
@@ -98,21 +95,21 @@ const makeRoom = (needs: AttemptsNeeds, one: Answered): Judged => {
  * recorded; one by one, 32 targets take a sixth longer.
  */
 const createEnd = (needs: AttemptsNeeds, requests: OpenCount, { done, givenBack }: { done(attempt: Attempt, isDelivered: boolean): void; givenBack(attempt: Attempt, error: unknown): void }) => {
-  let answered: Answered[] = [];
+  let answered: AttemptAnswer[] = [];
 
   /**
    * An outcome is recorded before its deliveries are let go of. What was delivered may wait for others to be recorded with it, while the next is
    * sent: if the process is killed meanwhile, all that is not recorded is sent again, in the same order.
    */
-  const record = ({ attempt, answer, duration }: Answered, judged: Judged, areOthersSent: boolean): void => {
+  const record = ({ attempt, answer, duration }: AttemptAnswer, judged: PauseChange, areOthersSent: boolean): void => {
     const { queue, rows, target, kind, at } = attempt;
     const isDelivered = answer.failure === null;
     const [isPing, isBatch] = [kind === "ping", rows.length > 1 || queue.webhook.batch !== null];
-    const ended: Ended = { webhookId: queue.webhook.id, ids: rows.map(({ id }) => id), target: target.url, origin: target.origin.name, attempt: attemptOf(at, duration, answer), isBatch, isPing, ...judged };
+    const ended: AttemptResult = { webhookId: queue.webhook.id, ids: rows.map(({ id }) => id), target: target.url, origin: target.origin.name, attempt: attemptOf(at, duration, answer), isBatch, isPing, ...judged };
     needs.records.add(ended, isDelivered && !isPing && areOthersSent, () => done(attempt, isDelivered));
   };
 
-  const safely = (one: Answered, work: (one: Answered) => void): void => {
+  const safely = (one: AttemptAnswer, work: (one: AttemptAnswer) => void): void => {
     try {
       work(one);
     } catch (error) {
@@ -123,7 +120,7 @@ const createEnd = (needs: AttemptsNeeds, requests: OpenCount, { done, givenBack 
   const endAll = (): void => {
     const all = answered;
     answered = [];
-    const judgedAll: { one: Answered; judged: Judged }[] = [];
+    const judgedAll: { one: AttemptAnswer; judged: PauseChange }[] = [];
     for (const one of all) {
       requests.leave();
       safely(one, () => judgedAll.push({ one, judged: makeRoom(needs, one) }));
@@ -133,7 +130,7 @@ const createEnd = (needs: AttemptsNeeds, requests: OpenCount, { done, givenBack 
     for (const { one, judged } of judgedAll) safely(one, () => record(one, judged, areOthersSent));
   };
 
-  return (one: Answered): void => {
+  return (one: AttemptAnswer): void => {
     const isFirst = answered.push(one) === 1;
     // The only request: no other can be answered in this turn, which need not be waited for.
     if (requests.count === 1) endAll();
@@ -168,7 +165,7 @@ export const createAttempts = (needs: AttemptsNeeds) => {
     givenBack(attempt, error);
   };
 
-  const answered = (one: Answered): void => {
+  const answered = (one: AttemptAnswer): void => {
     const { answer, duration } = one;
     try {
       onOutcome?.(answer.failure === null ? "delivered" : "failed", duration);
@@ -182,7 +179,7 @@ export const createAttempts = (needs: AttemptsNeeds) => {
   /** No promise but the request's own: thousands of attempts are made in a second. */
   const send = (attempt: Attempt): void => {
     const { queue, rows, kind, at } = attempt;
-    const events = rows.flatMap((row): Loaded[] => {
+    const events = rows.flatMap((row): EventOfRow[] => {
       const event = messages.load(row.messageId);
       return event === undefined ? [] : [{ row, event }];
     });

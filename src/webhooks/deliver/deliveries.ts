@@ -8,7 +8,7 @@ import { type DeliveryRow, pingEvent, type WebhookRow } from "../rows/rows.js";
 import type { WebhookStore } from "../rows/store.js";
 import { endOf } from "./outcome.js";
 import { isReversal } from "../../follow/event-names.js";
-import { keyOf } from "./request.js";
+import { keyOf } from "../send/request.js";
 import type { Timekeeper } from "../timekeeper.js";
 import { payloadJson } from "../../follow/payload.js";
 

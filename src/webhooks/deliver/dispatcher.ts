@@ -1,23 +1,19 @@
 import type { Logger } from "../../../types/node-context.js";
 import { type FullClock, readingsOf } from "../../async/clock.js";
-import { logFailure } from "../log-failure.js";
+import { logFailure } from "../failures.js";
 import type { Attempts } from "../read/ledger.js";
 import type { Register } from "../register/register.js";
 import type { DeliveryRow } from "../rows/rows.js";
 import type { WebhookStore } from "../rows/store.js";
 import type { OnOutcome, Sender } from "../send/http-sender.js";
-import type { NodeKey } from "../send/signature.js";
+import type { Messages, NodeKey } from "../send/request.js";
 import type { After, Timekeeper } from "../timekeeper.js";
 import { createAttempts } from "./attempt.js";
-import type { Recorded, RecordRules } from "./health.js";
-import type { Messages } from "./messages.js";
-import { createNext, type Times } from "./next.js";
-import { createHasten, createNotices } from "./notices.js";
+import { createHasten, createNotices, type RecordResult, type RecordRules } from "./health.js";
+import { createNext, createReady, createTake, slowShare, type Times } from "./take.js";
 import { restOf } from "./outcome.js";
-import { createQueues, type Queues, type Target, type UnderWay } from "./queues.js";
+import { createLimit, createQueues, createSlots, monotonic, type Queues, type Target, type UnderWay } from "./queues.js";
 import { createRecords, type Records } from "./records.js";
-import { createLimit, createSlots, monotonic } from "./slots.js";
-import { createReady, createTake, slowShare } from "./take.js";
 
 export interface DispatcherRules extends RecordRules {
   concurrencyPerTarget: number;
@@ -197,7 +193,7 @@ export const createDispatcher = (rules: DispatcherRules, needs: DispatcherNeeds)
     loop.pumpSoon();
   };
 
-  const onRecorded = ({ rows, webhookIds, changed, announced }: Recorded): void => {
+  const onRecorded = ({ rows, webhookIds, changed, announced }: RecordResult): void => {
     for (const { row } of rows) if (row.dueAt !== null) notices.expectRetry(row.webhookId, row.dueAt);
     loop.safely(notices.noticeWebhooks);
     onSettled(webhookIds, changed);

@@ -73,7 +73,7 @@ export const pauseOf = ({ status, retryAfter, date }: Pick<Answer, "status" | "r
 };
 
 /** What a target's answer says of its pause. */
-export interface Asked {
+export interface PauseAnswer {
   /** As `Result` has it. */
   asked?: number;
   /** Milliseconds for which it is paused from now on; null: it has answered otherwise; undefined: nothing changes. */
@@ -84,7 +84,7 @@ export interface Asked {
  * What follows from an answer for a target that was paused for `length` the last time, of which `rest` is left. What was sent before a pause began, and is
  * answered while it lasts, neither ends it nor makes it longer, unless the answer says how long: it says nothing of what the target takes after it.
  */
-export const pauseAfter = (answer: Pick<Answer, "status" | "retryAfter" | "date">, wall: number, { length, rest }: { length: number; rest: number }): Asked => {
+export const pauseAfter = (answer: Pick<Answer, "status" | "retryAfter" | "date">, wall: number, { length, rest }: { length: number; rest: number }): PauseAnswer => {
   const asked = pauseOf(answer, wall, length);
   const isPaused = length > 0 && rest > 0;
   if (asked === undefined) return isPaused || length === 0 ? {} : { pause: null };

@@ -1,14 +1,14 @@
 import { performance } from "node:perf_hooks";
 import type { Logger } from "../../../types/node-context.js";
 import type { Attempt } from "../../../types/webhooks.js";
-import { logFailure } from "../log-failure.js";
+import { logFailure } from "../failures.js";
 import { type DeliveryRow, isOpen, type Pause, type WebhookRow } from "../rows/rows.js";
-import { createHealth, isOwnEvent, type Recorded, type RecordNeeds, type RecordRules, resultOf } from "./health.js";
+import { createHealth, isOwnEvent, type RecordResult, type RecordNeeds, type RecordRules, resultOf } from "./health.js";
 import { afterAttempt, gone, type Now, type Result } from "./outcome.js";
-import { batchKeyOf } from "./request.js";
+import { batchKeyOf } from "../send/request.js";
 
 /** An attempt that has ended. */
-export interface Ended {
+export interface AttemptResult {
   webhookId: number;
   ids: readonly number[];
   /** Where it went: the webhook may have another target by now. */
@@ -26,7 +26,7 @@ export interface Ended {
 /** Records the outcomes of attempts: one transaction after another, each with all that have ended since the one before. */
 export interface Records {
   /** `done` is called when the outcome is written: at once or, where it may wait for others, some milliseconds later. */
-  add(ended: Ended, mayWait: boolean, done: () => void): void;
+  add(ended: AttemptResult, mayWait: boolean, done: () => void): void;
   /** A delivery that the chain has taken back while an attempt was under way of which nothing is known. */
   settle(row: DeliveryRow): void;
   /** How many are not written yet. */
@@ -100,7 +100,7 @@ const createGathering = <Entry>(write: (entries: readonly Entry[]) => Promise<nu
   };
 };
 
-type Entry = { done(): void } & ({ ended: Ended } | { ended?: undefined; row: DeliveryRow });
+type Entry = { done(): void } & ({ ended: AttemptResult } | { ended?: undefined; row: DeliveryRow });
 
 /** What one transaction goes by. */
 interface Present {
@@ -109,7 +109,7 @@ interface Present {
 }
 
 /** One line for each attempt. It names the target's origin only: paths and queries may carry secrets. */
-const logRow = ({ row, origin }: Recorded["rows"][number], logger: Logger): void => {
+const logRow = ({ row, origin }: RecordResult["rows"][number], logger: Logger): void => {
   const attempt = row.attempts.at(-1);
   if (attempt === undefined) return;
   const line = `webhook ${row.webhookId} delivery ${row.id} (${row.event}) attempt ${row.attemptCount} to ${origin}: ${resultOf(attempt)} after ${attempt.duration} ms, ${row.state}`;
@@ -124,7 +124,7 @@ const createRecording = (rules: RecordRules, needs: RecordNeeds) => {
   const { tell, recordHealth, written } = createHealth(rules, needs);
 
   /** A delivery after an attempt. One that was made before its time, as the target answers again, takes nothing from its schedule if it fails. */
-  const next = (row: DeliveryRow, { attempt }: Ended, result: Result, chance: Parameters<typeof afterAttempt>[3]): DeliveryRow => {
+  const next = (row: DeliveryRow, { attempt }: AttemptResult, result: Result, chance: Parameters<typeof afterAttempt>[3]): DeliveryRow => {
     const after = afterAttempt(row, attempt, result, chance, rules);
     const { scheduledAt } = row;
     const isEarly = !result.ok && !chance.isLast && result.status !== gone && scheduledAt !== undefined && chance.now.schedule < scheduledAt;
@@ -132,7 +132,7 @@ const createRecording = (rules: RecordRules, needs: RecordNeeds) => {
     return row.isTakenBack === true ? { ...kept, isTakenBack: true } : kept;
   };
 
-  const recordEnd = (recorded: Recorded, ended: Ended, { webhooks, now }: Present): void => {
+  const recordEnd = (recorded: RecordResult, ended: AttemptResult, { webhooks, now }: Present): void => {
     const { webhookId, target, origin, attempt, isBatch, isPing, asked, pause } = ended;
     if (pause !== undefined) store.putPause(target, pause);
     // As it is in memory: its row may hold a long list. What decides is read anew.
@@ -162,7 +162,7 @@ const createRecording = (rules: RecordRules, needs: RecordNeeds) => {
     if (!isPing && webhook !== undefined && webhook.target === target && !recorded.changed.has(webhookId)) recordHealth(recorded, webhook, { attempt, result }, now);
   };
 
-  const settle = (recorded: Recorded, { webhookId, id }: DeliveryRow): void => {
+  const settle = (recorded: RecordResult, { webhookId, id }: DeliveryRow): void => {
     const row = store.delivery(webhookId, id);
     recorded.webhookIds.add(webhookId);
     if (row === undefined || !isOpen(row)) return;
@@ -170,7 +170,7 @@ const createRecording = (rules: RecordRules, needs: RecordNeeds) => {
     recorded.givenUp.push("superseded");
   };
 
-  const write = (recorded: Recorded, entries: readonly Entry[]): number => {
+  const write = (recorded: RecordResult, entries: readonly Entry[]): number => {
     const begun = performance.now();
     const present: Present = {
       webhooks: register.rows(),
@@ -189,7 +189,7 @@ const createRecording = (rules: RecordRules, needs: RecordNeeds) => {
   return { write, written };
 };
 
-export const createRecords = (rules: RecordRules, needs: RecordNeeds, onRecorded: (recorded: Recorded) => void): Records => {
+export const createRecords = (rules: RecordRules, needs: RecordNeeds, onRecorded: (recorded: RecordResult) => void): Records => {
   const { store, logger, onOutcome } = needs;
   const recording = createRecording(rules, needs);
 
@@ -202,7 +202,7 @@ export const createRecords = (rules: RecordRules, needs: RecordNeeds, onRecorded
   };
 
   const gathering = createGathering<Entry>(async (entries) => {
-    const recorded: Recorded = { rows: [], webhookIds: new Set(), changed: new Set(), announced: new Set(), warnings: [], givenUp: [], healthy: new Set() };
+    const recorded: RecordResult = { rows: [], webhookIds: new Set(), changed: new Set(), announced: new Set(), warnings: [], givenUp: [], healthy: new Set() };
     let written: readonly Entry[];
     try {
       written = entries.slice(0, await store.transactionSoon(() => recording.write(recorded, entries), { isLong: true }));

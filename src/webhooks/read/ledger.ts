@@ -1,10 +1,8 @@
 import { isReversal } from "../../follow/event-names.js";
-import type { Group } from "../../follow/index.js";
 import { type DeliveryRow, isOpen, type LedgerEntry, type Message, openStates, type Position, type Progress } from "../rows/rows.js";
 import type { WebhookStore } from "../rows/store.js";
 import type { Timekeeper } from "../timekeeper.js";
-import { type Knowledge, knowledgeAfter, nothingKnown, type Sent } from "./decide.js";
-import { hasLog, heightOf, withLogOf } from "./position.js";
+import { hasLog, heightOf, type Knowledge, knowledgeAfter, noKnowledge, type PastDelivery, withLogOf } from "./match.js";
 
 /**
  * The ledger of a webhook: the blocks that it was sent events of and that are not final. A fork, and a cursor that goes back as a client moves it or its
@@ -27,14 +25,21 @@ export interface LedgerNeeds {
   attempts: Attempts;
 }
 
+/** A block as a group names it. `isExact`: under the height at which the ledger has it. If not, its id alone says which it is. */
+export interface LedgerBlock {
+  height: number;
+  id: string;
+  isExact: boolean;
+}
+
 /** A delivery of the ledger. */
-interface Entered {
+interface LedgerDelivery {
   row: DeliveryRow;
   message: Message;
   entry: LedgerEntry;
 }
 
-const attemptOf = (row: DeliveryRow, { isUnderWay, hasArrived }: Attempts): Sent["attempt"] => {
+const attemptOf = (row: DeliveryRow, { isUnderWay, hasArrived }: Attempts): PastDelivery["attempt"] => {
   if (row.state === "delivered" || row.attempts.some(({ stage }) => stage === null) || hasArrived(row)) return "arrived";
   return row.attemptCount > 0 || row.maybeSent === true || isUnderWay(row) ? "failed" : "none";
 };
@@ -42,8 +47,8 @@ const attemptOf = (row: DeliveryRow, { isUnderWay, hasArrived }: Attempts): Sent
 const isReversalOf = ({ event = "" }: Message): boolean => isReversal(event);
 
 /** The deliveries of some blocks, in the order in which they were written. */
-const enteredIn = (store: WebhookStore, webhookId: number, entries: readonly LedgerEntry[]): Entered[] => {
-  const found: Entered[] = [];
+const deliveriesIn = (store: WebhookStore, webhookId: number, entries: readonly LedgerEntry[]): LedgerDelivery[] => {
+  const found: LedgerDelivery[] = [];
   for (const entry of entries) {
     for (const id of entry.deliveries) {
       const row = store.delivery(webhookId, id);
@@ -55,13 +60,13 @@ const enteredIn = (store: WebhookStore, webhookId: number, entries: readonly Led
 };
 
 /** What a receiver knows of each subject, and the block of which it was sent that last. */
-const knowledgeOf = (entries: readonly LedgerEntry[], entered: readonly Entered[], attempts: Attempts): Map<string, Knowledge & { entry?: LedgerEntry }> => {
+const knowledgeOf = (entries: readonly LedgerEntry[], entered: readonly LedgerDelivery[], attempts: Attempts): Map<string, Knowledge & { entry?: LedgerEntry }> => {
   const known = new Map<string, Knowledge & { entry?: LedgerEntry }>();
   for (const entry of entries) for (const [subject, key] of entry.sent) known.set(subject, { known: "maybe", key, entry });
   for (const { row, message, entry } of entered) {
     const { subject } = message;
     if (subject === undefined) continue;
-    const before = known.get(subject) ?? nothingKnown;
+    const before = known.get(subject) ?? noKnowledge;
     const after = knowledgeAfter(before, { isReversal: isReversalOf(message), key: row.key, attempt: attemptOf(row, attempts) });
     known.set(subject, after === before || isReversalOf(message) ? { ...before, ...after, key: after.key } : { ...after, entry });
   }
@@ -69,7 +74,7 @@ const knowledgeOf = (entries: readonly LedgerEntry[], entered: readonly Entered[
 };
 
 /** What became of deliveries that were taken back. */
-export interface TakenBack {
+export interface Withdrawals {
   /** Must not be sent from now on, though others still read them as they were until this is committed. */
   ids: number[];
   superseded: number;
@@ -77,7 +82,7 @@ export interface TakenBack {
 
 export const createLedger = ({ store, time, attempts }: LedgerNeeds) => {
   /** Deliveries are attempted no more: what was never attempted is dropped. */
-  const takeBack = (entered: readonly Entered[], known: ReadonlyMap<string, Knowledge>, taken: TakenBack): void => {
+  const takeBack = (entered: readonly LedgerDelivery[], known: ReadonlyMap<string, Knowledge>, taken: Withdrawals): void => {
     for (const { row, message } of entered) {
       if (row.isTakenBack === true) continue;
       const back: DeliveryRow = { ...row, isTakenBack: true };
@@ -86,7 +91,8 @@ export const createLedger = ({ store, time, attempts }: LedgerNeeds) => {
         attempts.overtake(row);
         store.changeDelivery(row, back);
       } else {
-        const isUnheard = attemptOf(row, attempts) === "none" && (message.subject === undefined || (known.get(message.subject) ?? nothingKnown).known === "no");
+        const { known: isKnown } = known.get(message.subject ?? "") ?? noKnowledge;
+        const isUnheard = attemptOf(row, attempts) === "none" && isKnown === "no";
         const state = isUnheard && !isReversalOf(message) ? "dropped" : "superseded";
         store.changeDelivery(row, { ...back, state, dueAt: null, finishedAt: time.passed() });
         taken.ids.push(row.id);
@@ -104,29 +110,35 @@ export const createLedger = ({ store, time, attempts }: LedgerNeeds) => {
 
   return {
     /** A block was reverted. Returns what its receiver knows, and the block in the ledger; undefined where it is not there. */
-    revert: (webhookId: number, block: { height: number; id: string }, taken: TakenBack) => {
-      const entry = store.ledgerEntry(webhookId, { ...block, isReverted: false });
+    revert: (webhookId: number, block: LedgerBlock, taken: Withdrawals) => {
+      const found = store.ledgerEntry(webhookId, { ...block, isReverted: false });
+      const entry = found ?? (block.isExact ? undefined : store.ledger(webhookId, false).find(({ id }) => id === block.id));
       const before = store.ledger(webhookId, true);
       if (entry === undefined) {
         // Its reversal was begun before.
-        const begun = before.find(({ id, height }) => id === block.id && height === block.height);
-        return begun && { entry: begun, known: knowledgeOf(before, enteredIn(store, webhookId, before), attempts) };
+        const begun = before.find(({ id }) => id === block.id);
+        return begun && { entry: begun, known: knowledgeOf(before, deliveriesIn(store, webhookId, before), attempts) };
       }
-      const [own, others] = [enteredIn(store, webhookId, [entry]), enteredIn(store, webhookId, before)];
+      const [own, others] = [deliveriesIn(store, webhookId, [entry]), deliveriesIn(store, webhookId, before)];
       const known = knowledgeOf([...before, entry], [...others, ...own].sort((one, other) => one.row.id - other.row.id), attempts);
       takeBack(own.filter(({ message }) => !isReversalOf(message)), known, taken);
       return { entry: move(webhookId, entry, true), known };
     },
-    /** A block was applied: open reversals of it, and of its transactions, are superseded. Returns what its receiver knows of it in this block. */
-    apply: (webhookId: number, block: { height: number; id: string }, subjects: ReadonlySet<string>, hasReverted: boolean, taken: TakenBack) => {
+    /** A block was applied, which supersedes open reversals of it and its transactions. Returns what its receiver knows of the block. */
+    apply: (
+      webhookId: number,
+      block: LedgerBlock,
+      { subjects, hasReverted, taken }: { subjects: ReadonlySet<string>; hasReverted: boolean; taken: Withdrawals },
+    ) => {
       const reverted = hasReverted ? store.ledger(webhookId, true) : [];
-      const back = reverted.find(({ id, height }) => id === block.id && height === block.height);
+      const back = reverted.find(({ id }) => id === block.id);
       if (reverted.length > 0) {
-        const open = enteredIn(store, webhookId, reverted).filter(({ message, entry }) => isReversalOf(message) && (entry === back || (message.subject !== undefined && subjects.has(message.subject))));
+        const isOfBlock = ({ message: { subject }, entry }: LedgerDelivery): boolean => entry === back || (subject !== undefined && subjects.has(subject));
+        const open = deliveriesIn(store, webhookId, reverted).filter((one) => isReversalOf(one.message) && isOfBlock(one));
         takeBack(open, new Map(), taken);
       }
       const entry = back === undefined ? store.ledgerEntry(webhookId, { ...block, isReverted: false }) : move(webhookId, back, false);
-      return entry && { entry, known: knowledgeOf([entry], enteredIn(store, webhookId, [entry]), attempts) };
+      return entry && { entry, known: knowledgeOf([entry], deliveriesIn(store, webhookId, [entry]), attempts) };
     },
     /** The blocks of which it counts some as applied, the highest first. */
     standing: (webhookId: number): LedgerEntry[] => store.ledger(webhookId, false),
@@ -163,7 +175,7 @@ const positionBefore = (open: readonly Message[], live: Position): Position => {
 /** What is left of a webhook's ledger without its deliveries, and where it goes on to find again what is open. Writes nothing. */
 export const foldLedger = ({ store, attempts }: Pick<LedgerNeeds, "store" | "attempts">, webhookId: number) => {
   const entries = [...store.ledger(webhookId, true), ...store.ledger(webhookId, false)];
-  const known = knowledgeOf(entries, enteredIn(store, webhookId, entries), attempts);
+  const known = knowledgeOf(entries, deliveriesIn(store, webhookId, entries), attempts);
   const folded = new Map<string, LedgerEntry>();
   const keep = ({ height, id }: { height: number; id: string }, subject: string, key: string): void => {
     const entry = folded.get(`${height}-${id}`) ?? { height, id, isReverted: false, deliveries: [], sent: [] };
@@ -198,10 +210,3 @@ export const letGo = (needs: LedgerNeeds, webhookId: number): void => {
   const { part: _, ...progress }: Progress = store.progress(webhookId);
   store.putProgress(webhookId, { ...progress, ...position, isBeyond: folded.length > 0, replays: [], epoch: (progress.epoch ?? 0) + 1 });
 };
-
-/** A host's own event that is about a block or transaction, as the block of a ledger. */
-export const hostBlock = (subject: string, height: number): { height: number; id: string } => ({ height, id: subject });
-
-/** The subjects of a group. */
-export const subjectsOf = (group: Group, subjectOfEvent: (event: Group["events"][number]) => string | undefined): Set<string> =>
-  new Set(group.events.map(subjectOfEvent).filter((subject) => subject !== undefined));

@@ -1,14 +1,119 @@
 import { runSliced, type Sliced } from "../../async/time-slicing.js";
-import { cursorText, type FollowEvent, type Group } from "../../follow/index.js";
-import { isReversal } from "../../follow/event-names.js";
-import type { Undecided } from "../conditions/matching.js";
+import { type Cursor, cursorText, type FollowEvent, type Group, parseCursor } from "../../follow/index.js";
+import { canonicalEvent, isReversal, namesEvent } from "../../follow/event-names.js";
+import type { Undecided } from "../conditions/matcher.js";
 import type { Register } from "../register/register.js";
-import type { Position } from "../rows/rows.js";
-import { subjectOf } from "./decide.js";
-import { withLogOf } from "./position.js";
+import type { LedgerEntry, Position, WebhookRow } from "../rows/rows.js";
+import { memberOf } from "../../follow/payload.js";
+
+/** Decisions about what a webhook is sent. They are pure: the ledger says what its receiver knows. */
+
+/**
+ * Whether a receiver knows that a block or transaction was applied:
+ *
+ * | what was sent of it                      | from → to   |
+ * |------------------------------------------|-------------|
+ * | applied, answered 2xx                    | → yes       |
+ * | applied, attempted but not answered so   | no → maybe  |
+ * | reverted, answered 2xx                   | → no        |
+ * | reverted, attempted but not answered so  | yes → maybe |
+ * | never attempted                          | no change   |
+ */
+export interface Knowledge {
+  known: "no" | "maybe" | "yes";
+  /** The `webhook-id` of what it was sent last when that was applied. */
+  key?: string | undefined;
+}
+
+/** A delivery of a block or transaction. */
+export interface PastDelivery {
+  isReversal: boolean;
+  key: string;
+  attempt: "none" | "failed" | "arrived";
+}
+
+export const noKnowledge: Knowledge = { known: "no" };
+
+export const knowledgeAfter = (before: Knowledge, { isReversal: isReverted, key, attempt }: PastDelivery): Knowledge => {
+  if (attempt === "none") return before;
+  if (!isReverted) return { known: attempt === "arrived" || before.known === "yes" ? "yes" : "maybe", key };
+  if (attempt === "arrived") return noKnowledge;
+  return before.known === "yes" ? { ...before, known: "maybe" } : before;
+};
+
+/** `block.reverted` for `block.applied` and the other way round. Undefined for events that have no opposite. */
+const oppositeOf = (event: string): string | undefined => {
+  if (event.endsWith(".applied")) return event.replace(/applied$/, "reverted");
+  return isReversal(event) ? event.replace(/reverted$/, "applied") : undefined;
+};
+
+/** The block or transaction that an event applies or reverts: `block ID`, `transaction ID`. */
+const subjectOf = ({ event, data }: Pick<FollowEvent, "event" | "data">): string | undefined => {
+  const [kind, deed, ...others] = event.split(".");
+  if (others.length > 0 || (kind !== "block" && kind !== "transaction") || (deed !== "applied" && deed !== "reverted")) return undefined;
+  const id = memberOf(data, "id");
+  return typeof id === "string" ? `${kind} ${id}` : undefined;
+};
+
+export interface Decision {
+  isSent: boolean;
+  /** Of a reversal: the `webhook-id` of what it takes back, where there is one. */
+  reverts?: string | undefined;
+}
+
+/**
+ * Whether a webhook is sent an event that its conditions match. An applied block or transaction is sent unless the receiver knows of it, a
+ * reverted one only if the receiver may know of it. A webhook that listens to one of the two alone is sent every event.
+ */
+export const decide = (event: string, webhook: Pick<WebhookRow, "events">, { known, key }: Knowledge): Decision => {
+  const opposite = oppositeOf(event);
+  if (opposite === undefined || !namesEvent(webhook.events.map(canonicalEvent), opposite)) return { isSent: true };
+  return isReversal(event) ? { isSent: known !== "no", reverts: key } : { isSent: known !== "yes" };
+};
+
+/** Positions of readers, and how they lie to each other. */
+
+/** Of a cursor's block. */
+export const heightOf = (cursor: string): number => Number.parseInt(cursor, 10) || 0;
+
+const cursorIn = (text: string): Cursor => {
+  const parsed = parseCursor(text);
+  return parsed.kind === "cursor" ? parsed.cursor : { block: undefined };
+};
+
+/** Whether a cursor has a place in the host's log. */
+export const hasLog = (cursor: string): boolean => cursorIn(cursor).log !== undefined;
+
+/** A cursor of one's block, and of another's place in the host's log. */
+export const withLogOf = (cursor: string, other: string): string => cursorText({ block: cursorIn(cursor).block, log: cursorIn(other).log });
+
+/** A cursor without its place in the host's log. */
+export const blockOf = (cursor: string): string => cursorText({ block: cursorIn(cursor).block });
+
+export const blockName = ({ height, id }: Pick<LedgerEntry, "height" | "id">): string => `${height}-${id}`;
+
+/** The block that a group applies or reverts, as a cursor. */
+export const changedBlock = ({ change, before, after }: Group): string | undefined =>
+  change === undefined ? undefined : cursorText({ block: (change.kind === "applied" ? after : before).block });
+
+export const isReverted = ({ change }: Group): boolean => change?.kind === "reverted";
+
+/** The same for the same positions. */
+export const positionText = ({ cursor, part }: Position): string =>
+  part === undefined ? cursor : `${cursor} ${part.block} ${part.isReversal ? "-" : "+"}${part.taken}`;
+
+export const samePosition = (one: Position, other: Position): boolean => positionText(one) === positionText(other);
+
+/** The position after `taken` events of a group. `isBegun`: the ledger has the group, even if no event is taken yet. */
+export const positionWithin = (group: Group, before: Position, taken: number, isBegun: boolean): Position => {
+  const block = changedBlock(group);
+  if (block === undefined || (taken === 0 && !isBegun)) return { cursor: before.cursor };
+  const parent = withLogOf(cursorText(isReverted(group) ? group.after : group.before), before.cursor);
+  return { cursor: parent, part: { block, isReversal: isReverted(group), taken } };
+};
 
 /** One event of a group, and which webhooks it is for. */
-export interface MatchedEvent {
+export interface EventMatch {
   event: FollowEvent;
   /** Its place in the group. */
   index: number;
@@ -19,18 +124,18 @@ export interface MatchedEvent {
 }
 
 /** A group, matched: what is to be written of it. */
-export interface Matched {
+export interface GroupMatch {
   group: Group;
   /** Where the webhooks are before and after it. */
   before: Position;
   after: Position;
   isApart: boolean;
-  events: readonly MatchedEvent[];
+  events: readonly EventMatch[];
   /** The last event of the group for each webhook. */
   last: ReadonlyMap<number, number>;
 }
 
-export interface Read {
+export interface ReadRange {
   groups: readonly Group[];
   /** Where the webhooks are. */
   position: Position;
@@ -41,8 +146,12 @@ export interface Read {
 }
 
 /** Matches a group for some webhooks: for each, what is certain, and what only patterns decide that are tried on long texts. */
-const matchGroup = function* (register: Register, group: Group, { position: before, taken, isApart = false }: Omit<Read, "groups">, ids: ReadonlySet<number>): Sliced<{ matched: Matched; undecided: Map<number, Undecided[]> }> {
-  const [last, undecided, events] = [new Map<number, number>(), new Map<number, Undecided[]>(), [] as MatchedEvent[]];
+const matchGroup = function* (
+  register: Register,
+  group: Group,
+  { position: before, taken, isApart = false, ids }: Omit<ReadRange, "groups"> & { ids: ReadonlySet<number> },
+): Sliced<{ matched: GroupMatch; undecided: Map<number, Undecided[]> }> {
+  const [last, undecided, events] = [new Map<number, number>(), new Map<number, Undecided[]>(), [] as EventMatch[]];
   const matcher = register.matcher();
   for (const [index, event] of group.events.entries()) {
     if (index < taken) continue;
@@ -54,30 +163,30 @@ const matchGroup = function* (register: Register, group: Group, { position: befo
     if (found !== undefined) yield;
   }
   // A block that was read by itself has no place in the host's log.
-  const after = cursorText(group.after);
-  const matched = { group, before, after: isApart ? before : { cursor: group.after.log === undefined ? withLogOf(after, before.cursor) : after }, isApart, events, last };
+  const cursor = group.after.log === undefined ? withLogOf(cursorText(group.after), before.cursor) : cursorText(group.after);
+  const matched = { group, before, after: isApart ? before : { cursor }, isApart, events, last };
   return { matched, undecided };
 };
 
 /** Deliveries after which no further group is matched with those before it. */
 const enough = 100;
 
-/** It takes back what others brought: that must be written before. */
+/** A group with reversals. What it takes back must have been written before. */
 const takesBack = ({ events }: Group): boolean => events.some(({ event }) => isReversal(event));
 
 /**
- * Matches the first groups: as many as are worth one transaction, for where each has an event or two, a transaction each would be most of the work. One that
- * takes something back, or in which something is undecided, stands alone.
+ * Matches the first groups, up to `enough` deliveries, so that blocks with an event or two share a transaction. A group that takes something
+ * back, or in which something is undecided, stands alone.
  */
-export const matchFirst = async (register: Register, { groups, ...first }: Read, ids: ReadonlySet<number>) => {
-  const all: Matched[] = [];
+export const matchFirst = async (register: Register, { groups, ...first }: ReadRange, ids: ReadonlySet<number>) => {
+  const all: GroupMatch[] = [];
   let undecided: ReadonlyMap<number, Undecided[]> = new Map();
   let deliveries = 0;
   for (const group of groups) {
     const earlier = all.at(-1);
     if (earlier !== undefined && (deliveries >= enough || takesBack(earlier.group) || takesBack(group))) break;
     const at = earlier === undefined ? first : { position: earlier.after, taken: 0 };
-    const found = await runSliced(matchGroup(register, group, at, ids), "cooperative");
+    const found = await runSliced(matchGroup(register, group, { ...at, ids }), "cooperative");
     if (earlier !== undefined && found.undecided.size > 0) break;
     all.push(found.matched);
     ({ undecided } = found);
@@ -85,4 +194,34 @@ export const matchFirst = async (register: Register, { groups, ...first }: Read,
     for (const event of found.matched.events) deliveries += event.ids.length;
   }
   return { all, undecided };
+};
+
+/** The webhooks by target. They are written for together, as a target receives events in order, whichever of its webhooks they are for. */
+export const byTarget = (webhookIds: ReadonlySet<number>, webhooks: ReadonlyMap<number, WebhookRow>): ReadonlySet<number>[] => {
+  const shares = new Map<string, Set<number>>();
+  for (const id of webhookIds) {
+    const target = webhooks.get(id)?.target ?? "";
+    const share = shares.get(target);
+    if (share === undefined) shares.set(target, new Set([id]));
+    else share.add(id);
+  }
+  return [...shares.values()];
+};
+
+/** For each share, the webhooks that match each event. */
+export const idsByShare = (matched: readonly GroupMatch[], shares: readonly ReadonlySet<number>[]): Map<EventMatch, number[]>[] => {
+  const shareOf = new Map<number, number>();
+  for (const [index, share] of shares.entries()) for (const id of share) shareOf.set(id, index);
+  const found = shares.map(() => new Map<EventMatch, number[]>());
+  for (const { events } of matched) {
+    for (const event of events) {
+      for (const id of event.ids) {
+        const ofShare = found[shareOf.get(id) ?? -1];
+        const there = ofShare?.get(event);
+        if (there === undefined) ofShare?.set(event, [id]);
+        else there.push(id);
+      }
+    }
+  }
+  return found;
 };

@@ -8,7 +8,7 @@ import { isOwnEvent } from "../deliver/health.js";
 import type { Register } from "../register/register.js";
 import type { Position, Progress, WebhookRow } from "../rows/rows.js";
 import type { WebhookStore } from "../rows/store.js";
-import { heightOf, positionText, samePosition } from "./position.js";
+import { heightOf, positionText, samePosition } from "./match.js";
 
 export interface PositionsNeeds {
   store: WebhookStore;
@@ -265,7 +265,11 @@ export const createPositions = (needs: PositionsNeeds) => {
   };
 
   return {
-    ...{ drop, keep, keepOne, hasMoved, noteReverted },
+    drop,
+    keep,
+    keepOne,
+    hasMoved,
+    noteReverted,
     ...createMoves(readers),
     locate: createLoading(needs, readers),
     cohorts: (): Cohort[] => cohorts(stirs),

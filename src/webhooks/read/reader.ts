@@ -1,17 +1,26 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Logger } from "../../../types/node-context.js";
 import { PorticoError } from "../../errors.js";
-import { type Cursor, cursorText, type Follow, type Group } from "../../follow/index.js";
+import { cursorText, type Follow, type Group } from "../../follow/index.js";
 import { createPatternWorker, type PatternWorker } from "../conditions/pattern.js";
-import type { Standstill } from "../log-failure.js";
-import type { RecentEvents } from "../register/dry-run.js";
+import { createRounds, type Standstill } from "../failures.js";
+import { createObserver, type RecentEvents } from "../register/dry-run.js";
 import type { LedgerEntry, Position } from "../rows/rows.js";
 import type { After } from "../timekeeper.js";
-import { matchFirst, type Matched, type MatchedEvent, type Read } from "./match.js";
-import { blockName, blockOf, changedBlock, heightOf, isReverted, samePosition } from "./position.js";
+import {
+  blockName,
+  blockOf,
+  changedBlock,
+  heightOf,
+  isReverted,
+  type GroupMatch,
+  type EventMatch,
+  matchFirst,
+  type ReadRange,
+  samePosition,
+} from "./match.js";
 import { type Cohort, createPositions, isNotReady, isUnknown, type PositionsNeeds, type ReaderPositions } from "./positions.js";
 import type { Recorder } from "./record.js";
-import { createRounds } from "./rounds.js";
 
 export interface ReaderNeeds extends PositionsNeeds {
   recorder: Recorder;
@@ -44,32 +53,6 @@ interface Life {
   wake(): void;
 }
 
-/** Notes what happens, for dry runs, from the start on. */
-const createObserve = ({ follow, recent }: ReaderNeeds, isRunning: () => boolean) => {
-  let observed: Cursor | undefined;
-  const observe = async (): Promise<void> => {
-    if (observed === undefined) {
-      observed = await follow.tip();
-      return;
-    }
-    for (let atEnd = false; !atEnd && isRunning(); ) {
-      const batch = await follow.after(observed);
-      for (const { events } of batch.groups) for (const event of events) recent.note(event.event, { at: event.at, json: () => event.json });
-      observed = batch.cursor;
-      atEnd = batch.atEnd || batch.groups.length === 0;
-      if (!atEnd) await nextTurn();
-    }
-  };
-  return async (): Promise<void> => {
-    try {
-      await observe();
-    } catch {
-      // Not ready, or moved to another chain: it begins again.
-      observed = undefined;
-    }
-  };
-};
-
 /** The group that comes next after a block, without events of the host; undefined at the tip. */
 const groupAfter = async (follow: Follow, block: string): Promise<Group | undefined> => {
   const reading = { hostEvents: false };
@@ -84,7 +67,7 @@ const reversalOf = async (follow: Follow, block: string): Promise<Group | undefi
 };
 
 /** The rest of a group of which a part is taken; undefined where the chain has gone another way. */
-const readPart = async (follow: Follow, position: Position): Promise<Read | undefined> => {
+const readPart = async (follow: Follow, position: Position): Promise<ReadRange | undefined> => {
   const { part, cursor } = position;
   if (part === undefined) return undefined;
   const reversal = await reversalOf(follow, part.block);
@@ -94,13 +77,13 @@ const readPart = async (follow: Follow, position: Position): Promise<Read | unde
   return group !== undefined && changedBlock(group) === part.block ? { groups: [group], position, taken: part.taken } : undefined;
 };
 
-interface Reading extends Read {
+interface ReadResult extends ReadRange {
   /** Whether nothing more comes for now; of a replay: nothing up to its last height. */
   atEnd: boolean;
 }
 
 /** What a replay sends again of what comes next: the blocks that are on the chain. Where only reversals come, it goes on after them. */
-const replayed = ({ groups, atEnd, position, taken }: Reading, until: number): Reading => {
+const replayed = ({ groups, atEnd, position, taken }: ReadResult, until: number): ReadResult => {
   const wanted = groups.filter(({ change }) => change?.kind === "applied" && change.full.block.height <= until);
   const last = groups.at(-1);
   const isBeyond = last !== undefined && !isReverted(last) && wanted.at(-1) !== last;
@@ -109,7 +92,7 @@ const replayed = ({ groups, atEnd, position, taken }: Reading, until: number): R
 };
 
 /** Reads for a cohort, as far as one reading goes. @throws PorticoError as `Follow` does */
-const read = async (follow: Follow, { position, options, until }: Cohort): Promise<Reading> => {
+const read = async (follow: Follow, { position, options, until }: Cohort): Promise<ReadResult> => {
   const rest = await readPart(follow, position);
   if (rest !== undefined) return { ...rest, atEnd: false };
   const { groups, atEnd } = await follow.after(await follow.locate(position.cursor), options);
@@ -122,7 +105,7 @@ const createTake = ({ register, recorder }: ReaderNeeds, positions: ReaderPositi
   /** Webhooks that wait for the thread that tries patterns, by themselves. */
   const alone = new Set<Promise<void>>();
 
-  const write = async (cohort: Cohort, all: readonly Matched[], ids: ReadonlySet<number>, end: Position, final: number): Promise<void> => {
+  const write = async (cohort: Cohort, all: readonly GroupMatch[], ids: ReadonlySet<number>, end: Position, final: number): Promise<void> => {
     const full = await recorder.record(all, ids, {
       isCurrent: (id) => positions.isCurrent(cohort, id),
       isOnRequest: cohort.role !== "live",
@@ -139,16 +122,16 @@ const createTake = ({ register, recorder }: ReaderNeeds, positions: ReaderPositi
     }
   };
 
-  const decideOne = async ({ event }: MatchedEvent, id: number): Promise<boolean> => {
+  const decideOne = async ({ event }: EventMatch, id: number): Promise<boolean> => {
     const undecided = register.matcher().match(event.event, event.data).undecided.find((one) => one.id === id);
     return undecided !== undefined && undecided.decide(patterns);
   };
 
   /** A webhook whose patterns have to be tried on a long text: the others do not wait for it. */
-  const takeAlone = (cohort: Cohort, matched: Matched, id: number, final: number): void => {
+  const takeAlone = (cohort: Cohort, matched: GroupMatch, id: number, final: number): void => {
     positions.busy(cohort, id, true);
     const work = (async () => {
-      const events: MatchedEvent[] = [];
+      const events: EventMatch[] = [];
       for (const one of matched.events) events.push({ ...one, ids: one.ids.includes(id) || (await decideOne(one, id)) ? [id] : [] });
       const last = events.findLast(({ ids }) => ids.length > 0)?.index;
       if (!life.isRunning() || !positions.isAt(cohort, id, matched.before)) return;
@@ -167,10 +150,10 @@ const createTake = ({ register, recorder }: ReaderNeeds, positions: ReaderPositi
   };
 
   /** Takes a reading, some groups at a time. Returns where that leads; undefined if it was stopped. */
-  const take = async (cohort: Cohort, { groups, position, taken, isApart }: Read, final: number): Promise<Position | undefined> => {
+  const take = async (cohort: Cohort, { groups, position, taken, isApart }: ReadRange, final: number): Promise<Position | undefined> => {
     // Of the group that was taken in part, the rest is not on the chain any more.
     if (!samePosition(cohort.position, position)) for (const id of cohort.ids) positions.move(cohort, id, position);
-    let next: Read = { groups, position, taken, isApart };
+    let next: ReadRange = { groups, position, taken, isApart };
     while (next.groups.length > 0) {
       if (!life.isRunning()) return undefined;
       const at = next.position;
@@ -220,7 +203,7 @@ const createWalk = ({ follow, recorder, store, logger }: ReaderNeeds, positions:
   };
 
   /** Takes back one block of the ledger that is not the position's own. Returns what is to be read instead; undefined if there is none. */
-  return async (cohort: Cohort, reading: Read): Promise<Read | undefined> => {
+  return async (cohort: Cohort, reading: ReadRange): Promise<ReadRange | undefined> => {
     const lost = await highestLost(cohort);
     if (lost === undefined) {
       if (isOver(cohort) && !reading.groups.some(isReverted)) positions.endBeyond(cohort);
@@ -267,7 +250,7 @@ const createRecover =
 /** One round: every cohort goes as far as one reading does. Says whether any was read for. */
 const createRound = (needs: ReaderNeeds, positions: ReaderPositions, { isRunning, failed }: Life, take: ReturnType<typeof createTake>["take"]) => {
   const { follow, keepsChain } = needs;
-  const observe = createObserve(needs, isRunning);
+  const observe = createObserver(needs, isRunning);
   const walk = createWalk(needs, positions);
   const recover = createRecover(needs, positions);
 

@@ -2,38 +2,50 @@ import { performance } from "node:perf_hooks";
 import { canonicalEvent, isReversal } from "../../follow/event-names.js";
 import { cursorText, type FollowEvent } from "../../follow/index.js";
 import { memberOf } from "../../follow/payload.js";
-import { keyOf } from "../deliver/request.js";
+import { keyOf } from "../send/request.js";
 import type { Register } from "../register/register.js";
 import type { DeliveryRow, LedgerEntry, Message, Position, Recipient, WebhookRow } from "../rows/rows.js";
 import type { WebhookStore } from "../rows/store.js";
 import type { OnOutcome } from "../send/http-sender.js";
-import { decide, type Knowledge, nothingKnown } from "./decide.js";
-import { createLedger, hostBlock, type Ledger, type LedgerNeeds, subjectsOf, type TakenBack } from "./ledger.js";
-import type { Matched, MatchedEvent } from "./match.js";
-import { isReverted, positionWithin } from "./position.js";
+import {
+  byTarget,
+  decide,
+  type Decision,
+  type EventMatch,
+  type GroupMatch,
+  idsByShare,
+  isReverted,
+  type Knowledge,
+  noKnowledge,
+  positionWithin,
+} from "./match.js";
+import { createLedger, type Ledger, type LedgerBlock, type LedgerNeeds, type Withdrawals } from "./ledger.js";
 
 export interface RecorderNeeds extends LedgerNeeds {
   register: Register;
   /** Most deliveries of a webhook that are not settled. */
   window: number;
-  /** Deliveries that are taken back in a transaction which is not committed yet: others still read them as they were, and must not send them. */
+  /** Deliveries that an uncommitted transaction takes back. The dispatcher still reads them as open, and must not send them. */
   withdrawn: Set<number>;
-  /** After each commit: the messages and deliveries that it wrote, and the webhooks whose earlier deliveries it changed. After one that failed, all that were recorded for. */
-  onWritten(written: readonly Written[], changed: ReadonlySet<number>): void;
+  /**
+   * Called after each transaction with the deliveries that it wrote and the webhooks whose earlier deliveries it changed. If it failed: with
+   * no deliveries, and all webhooks that it was to write for.
+   */
+  onWritten(written: readonly NewDeliveries[], changed: ReadonlySet<number>): void;
   /** Is told of deliveries that are given up. */
   onOutcome?: OnOutcome | undefined;
 }
 
 /** A message of an event, and deliveries of it. */
-export interface Written {
+export interface NewDeliveries {
   messageId: number;
   message: Message;
   rows: readonly DeliveryRow[];
 }
 
-/** Where webhooks are, within the transactions that write for them. */
+/** The positions of a cohort's webhooks, within the transactions that write for them. */
 export interface Positions {
-  /** False where it was set elsewhere, or its webhook disabled, since the groups were matched: then nothing is written for it. */
+  /** False if a client has moved the cursor or disabled the webhook since the groups were matched. Nothing is written for it then. */
   isCurrent(webhookId: number): boolean;
   /** Whether they are those of a replay. */
   isOnRequest: boolean;
@@ -52,23 +64,24 @@ const turn = 2;
 /** Blocks for which the ledger of a host's own chain without changes is kept. */
 const hostDepth = 200;
 
-/** What a webhook is told by, while one group is written for it. */
+/** The ledger entry of a group's block for one webhook, while the group is written for it. */
 interface Page {
   entry: LedgerEntry | undefined;
   known: ReadonlyMap<string, Knowledge>;
-  /** Whether the ledger had the block, which it counts as applied, or reverted, from now on. */
+  /** Whether the ledger had the block already. It now counts as applied or reverted, as the group says. */
   isBegun: boolean;
   isChanged: boolean;
 }
 
 /** What one transaction has written. */
-interface Outcome extends TakenBack {
-  written: Written[];
+interface Outcome extends Withdrawals {
+  written: NewDeliveries[];
   changed: Set<number>;
 }
 
 /** What lasts over all transactions of one recording. */
 interface Recording {
+  webhookIds: ReadonlySet<number>;
   positions: Positions;
   webhooks: ReadonlyMap<number, WebhookRow>;
   /** Webhooks that have no room for the next event, and where they stopped. */
@@ -77,25 +90,26 @@ interface Recording {
   messages: Map<FollowEvent, number>;
 }
 
-/** What one transaction knows: nobody else writes meanwhile. */
+/** What one transaction has read so far, which nobody else changes meanwhile, and what it writes. */
 interface Transaction {
+  /** `Positions.isCurrent` by webhook. */
   current: Map<number, boolean>;
-  /** Deliveries that are not settled, by webhook, as far as they were counted. */
+  /** Number of unsettled deliveries by webhook. */
   open: Map<number, number>;
-  /** Where webhooks are at its end, and the pages that have changed. */
+  /** Positions of webhooks at its end, and the pages that have changed. */
   reached: Map<number, Position>;
   pages: Map<Page, number>;
   written: Outcome;
 }
 
-const positionAfter = ({ group, before, after, isApart }: Matched, taken: number, isBegun: boolean): Position => {
+const positionAfter = ({ group, before, after, isApart }: GroupMatch, taken: number, isBegun: boolean): Position => {
   if (isApart) return before;
   return taken === group.events.length ? after : positionWithin(group, before, taken, isBegun);
 };
 
 const spelling = (webhook: WebhookRow, event: string): string => webhook.events.find((name) => canonicalEvent(name) === event) ?? event;
 
-const messageOf = ({ group }: Matched, { event, subject }: MatchedEvent): Message => ({
+const messageOf = ({ group }: GroupMatch, { event, subject }: EventMatch): Message => ({
   at: event.at,
   eventId: event.id,
   event: event.event,
@@ -111,74 +125,73 @@ const heightIn = (data: unknown): number | undefined => {
   return typeof height === "number" && Number.isSafeInteger(height) ? height : undefined;
 };
 
-/** The block that a group changes; of a host's own chain without changes, the block or transaction that the event is about. */
+/**
+ * The block under which the ledger has a group. If the host's chain offers no changes, that is the block or transaction that the event is
+ * about. Events of transactions need not name a height: then it is the last height that any event named, and may differ from event to event.
+ */
 const createBlockOf = () => {
   let lastHeight = 0;
-  return ({ group: { change, events } }: Matched, subject: string | undefined): { height: number; id: string } | undefined => {
-    if (change !== undefined) return { height: change.full.block.height, id: change.full.block.id };
-    if (subject === undefined) return undefined;
-    lastHeight = heightIn(events[0]?.data) ?? lastHeight;
-    return hostBlock(subject, lastHeight);
+  return {
+    noteHeights: (all: readonly GroupMatch[]): void => {
+      for (const { group } of all) if (group.change === undefined) lastHeight = heightIn(group.events[0]?.data) ?? lastHeight;
+    },
+    blockOf: ({ group: { change, events } }: GroupMatch, subject: string | undefined): LedgerBlock | undefined => {
+      if (change !== undefined) return { height: change.full.block.height, id: change.full.block.id, isExact: true };
+      if (subject === undefined) return undefined;
+      const height = heightIn(events[0]?.data);
+      return { height: height ?? lastHeight, id: subject, isExact: false };
+    },
   };
 };
 
-/** Webhooks in the order in which they are written for: those of one target together, as it is told of events in their order, whichever webhook they are for. */
-const byTarget = (webhookIds: ReadonlySet<number>, webhooks: ReadonlyMap<number, WebhookRow>): ReadonlySet<number>[] => {
-  const shares = new Map<string, Set<number>>();
-  for (const id of webhookIds) {
-    const target = webhooks.get(id)?.target ?? "";
-    const share = shares.get(target);
-    if (share === undefined) shares.set(target, new Set([id]));
-    else share.add(id);
-  }
-  return [...shares.values()];
-};
+type BlockOf = ReturnType<typeof createBlockOf>;
 
-/** Which webhooks of each share an event is for: found once for all shares. */
-const idsByShare = (matched: readonly Matched[], shares: readonly ReadonlySet<number>[]): Map<MatchedEvent, number[]>[] => {
-  const shareOf = new Map<number, number>();
-  for (const [index, share] of shares.entries()) for (const id of share) shareOf.set(id, index);
-  const found = shares.map(() => new Map<MatchedEvent, number[]>());
-  for (const { events } of matched) {
-    for (const event of events) {
-      for (const id of event.ids) {
-        const ofShare = found[shareOf.get(id) ?? -1];
-        const there = ofShare?.get(event);
-        if (there === undefined) ofShare?.set(event, [id]);
-        else there.push(id);
-      }
-    }
-  }
-  return found;
-};
+/** One group for one webhook. */
+interface GroupForWebhook {
+  webhookId: number;
+  matched: GroupMatch;
+  /** The block or transaction that the group applies or reverts, if its events say so. */
+  subject: string | undefined;
+}
 
-/** Opens the page of a webhook for a group: takes back what that supersedes. */
-const createTurnPage = (ledger: Ledger, blockOf: ReturnType<typeof createBlockOf>) =>
-  (webhookId: number, matched: Matched, subject: string | undefined, positions: Positions, { written, pages, open }: Transaction): Page => {
+const isReversalGroup = ({ group }: GroupMatch, subject: string | undefined): boolean =>
+  isReverted(group) || (group.change === undefined && subject !== undefined && isReversal(group.events[0]?.event ?? ""));
+
+const subjectsIn = ({ events }: GroupMatch): Set<string> => new Set(events.flatMap(({ subject }) => subject ?? []));
+
+/** Opens the page of a webhook for a group, and takes back the deliveries that the group supersedes. */
+const createOpenPage = (ledger: Ledger, { blockOf }: BlockOf) =>
+  ({ webhookId, matched, subject }: GroupForWebhook, positions: Positions, { written, pages, open }: Transaction): Page => {
     const block = blockOf(matched, subject);
-    const isBack = isReverted(matched.group) || (matched.group.change === undefined && subject !== undefined && isReversal(matched.group.events[0]?.event ?? ""));
     if (block === undefined) return { entry: undefined, known: new Map(), isBegun: false, isChanged: false };
+    const isReversed = isReversalGroup(matched, subject);
+    const hasReverted = positions.hasReverted(webhookId);
+    const subjects = hasReverted && !isReversed ? subjectsIn(matched) : new Set<string>();
     const before = written.ids.length + written.superseded;
-    const subjects = isBack ? new Set<string>() : positions.hasReverted(webhookId) ? subjectsOf(matched.group, (event) => matched.events.find((one) => one.event === event)?.subject) : new Set<string>();
-    const found = isBack ? ledger.revert(webhookId, block, written) : ledger.apply(webhookId, block, subjects, positions.hasReverted(webhookId), written);
-    if (isBack && found !== undefined) positions.noteReverted(webhookId);
+    const found = isReversed
+      ? ledger.revert(webhookId, block, written)
+      : ledger.apply(webhookId, block, { subjects, hasReverted, taken: written });
+    if (isReversed && found !== undefined) positions.noteReverted(webhookId);
     if (written.ids.length + written.superseded > before) {
       written.changed.add(webhookId);
       open.delete(webhookId);
     }
-    const isKept = block.height > positions.final;
-    const entry = found?.entry ?? (isKept ? { ...block, isReverted: isBack, deliveries: [], sent: [] } : undefined);
-    const page: Page = { entry, known: found?.known ?? new Map<string, Knowledge>(), isBegun: found !== undefined, isChanged: false };
+    const { height, id } = block;
+    // What is final is not kept in the ledger. Nothing is where the host's chain offers no changes.
+    const isFinal = block.isExact && height <= positions.final;
+    const added = isFinal ? undefined : { height, id, isReverted: isReversed, deliveries: [], sent: [] };
+    const known = found?.known ?? new Map<string, Knowledge>();
+    const page: Page = { entry: found?.entry ?? added, known, isBegun: found !== undefined, isChanged: false };
     if (found !== undefined) pages.set(page, webhookId);
     return page;
   };
 
-/** What a receiver knows of what an event tells. Of a block below the floor, that it was sent. */
-const knowledgeFor = (webhook: WebhookRow, { event, subject }: MatchedEvent, { known }: Page, positions: Positions): Knowledge => {
+/** What a receiver knows of an event's subject. A block at or below the floor counts as sent. */
+const knowledgeFor = (webhook: WebhookRow, { event, subject }: EventMatch, { known }: Page, positions: Positions): Knowledge => {
   const found = subject === undefined ? undefined : known.get(subject);
   if (found !== undefined) return found;
   const isBelow = event.block !== null && event.takesBack !== undefined && event.block.height <= positions.floorOf(webhook.id);
-  return isBelow ? { known: "maybe", key: keyOf(webhook, event.takesBack ?? "") } : nothingKnown;
+  return isBelow ? { known: "maybe", key: keyOf(webhook, event.takesBack ?? "") } : noKnowledge;
 };
 
 const isCurrent = (webhookId: number, positions: Positions, { current }: Transaction): boolean => {
@@ -187,13 +200,15 @@ const isCurrent = (webhookId: number, positions: Positions, { current }: Transac
   return is;
 };
 
-/** Whether there may be something to write. Most blocks of the past match nothing: they cost no transaction. */
-const hasWork = (all: readonly Matched[], webhookIds: ReadonlySet<number>, positions: Positions): boolean =>
-  all.some(({ group, last, events }) => last.size > 0 || isReverted(group) || events.some(({ event, subject }) => event.block === null && subject !== undefined && isReversal(event.event))) ||
+const isHostReversal = ({ event, subject }: EventMatch): boolean => event.block === null && subject !== undefined && isReversal(event.event);
+
+/** Whether there may be something to write. Most past blocks match nothing, and cost no transaction. */
+const hasWork = (all: readonly GroupMatch[], webhookIds: ReadonlySet<number>, positions: Positions): boolean =>
+  all.some(({ group, last, events }) => last.size > 0 || isReverted(group) || events.some(isHostReversal)) ||
   [...webhookIds].some((id) => positions.hasReverted(id));
 
-/** Writes the ledgers, and where the webhooks are, at the end of a transaction. */
-const flush = (store: WebhookStore, positions: Positions, full: ReadonlyMap<number, Position>, { reached, pages, current }: Transaction): void => {
+/** Writes the ledgers and positions at the end of a transaction. */
+const flush = (store: WebhookStore, { positions, full }: Recording, { reached, pages, current }: Transaction): void => {
   for (const [{ entry, isChanged }, webhookId] of pages) {
     if (entry === undefined || !isChanged) continue;
     store.putLedgerEntry(webhookId, entry);
@@ -205,19 +220,33 @@ const flush = (store: WebhookStore, positions: Positions, full: ReadonlyMap<numb
     if (until > 0) store.trimLedger(webhookId, until);
     positions.put(webhookId, reached.get(webhookId) ?? full.get(webhookId), until);
   }
-  // Of what is final as it is written, the ledger has nothing.
-  for (const [webhookId, position] of reached) if (!heights.has(webhookId) && current.get(webhookId) !== false) positions.put(webhookId, position, positions.final);
+  // The ledger has nothing of what is final already.
+  for (const [webhookId, position] of reached) {
+    if (!heights.has(webhookId) && current.get(webhookId) !== false) positions.put(webhookId, position, positions.final);
+  }
 };
+
+interface EventToWrite {
+  matched: GroupMatch;
+  match: EventMatch;
+  /** The webhooks that it is for, and the pages of all. */
+  ids: readonly number[];
+  pages: ReadonlyMap<number, Page>;
+}
 
 /** Writes one event for some webhooks. */
 const createWriteEvent = ({ store, window }: RecorderNeeds) => {
-  /** The delivery of an event to a webhook; undefined where it is not sent, or there is no room. */
-  const recipientOf = (matched: Matched, planned: MatchedEvent, webhookId: number, page: Page | undefined, { positions, webhooks, full }: Recording, transaction: Transaction): Recipient | undefined => {
-    const { event, index } = planned;
+  /** The delivery of an event to a webhook. Undefined if it is not sent, or the webhook's window is full. */
+  const recipientOf = ({ matched, match, pages }: EventToWrite, webhookId: number, recording: Recording, transaction: Transaction): Recipient | undefined => {
+    const { event, index } = match;
+    const { positions, webhooks, full } = recording;
     const { open, reached } = transaction;
-    const webhook = webhooks.get(webhookId);
+    const [webhook, page] = [webhooks.get(webhookId), pages.get(webhookId)];
     if (webhook === undefined || page === undefined || full.has(webhookId) || !isCurrent(webhookId, positions, transaction)) return undefined;
-    const { isSent, reverts } = positions.isOnRequest ? { isSent: true, reverts: undefined } : decide(event.event, webhook, knowledgeFor(webhook, planned, page, positions));
+    const decision: Decision = positions.isOnRequest
+      ? { isSent: true }
+      : decide(event.event, webhook, knowledgeFor(webhook, match, page, positions));
+    const { isSent, reverts } = decision;
     if (!isSent) return undefined;
     const count = open.get(webhookId) ?? store.countOpen(webhookId);
     open.set(webhookId, count);
@@ -234,14 +263,14 @@ const createWriteEvent = ({ store, window }: RecorderNeeds) => {
     return recipient;
   };
 
-  /** Writes one event for some webhooks. */
-  const writeEvent = (matched: Matched, planned: MatchedEvent, ids: readonly number[], pages: ReadonlyMap<number, Page>, recording: Recording, transaction: Transaction): void => {
-    const { event, index } = planned;
+  return (toWrite: EventToWrite, recording: Recording, transaction: Transaction): void => {
+    const { matched, match, ids, pages } = toWrite;
+    const { event, index } = match;
     const { reached, written } = transaction;
     const { messages } = recording;
-    const recipients = ids.flatMap((webhookId) => recipientOf(matched, planned, webhookId, pages.get(webhookId), recording, transaction) ?? []);
+    const recipients = ids.flatMap((webhookId) => recipientOf(toWrite, webhookId, recording, transaction) ?? []);
     if (recipients.length === 0) return;
-    const message = messageOf(matched, planned);
+    const message = messageOf(matched, match);
     const rows = store.append(message, recipients, messages.get(event));
     const messageId = rows[0]?.messageId ?? 0;
     messages.set(event, messageId);
@@ -256,17 +285,15 @@ const createWriteEvent = ({ store, window }: RecorderNeeds) => {
       transaction.pages.set(page, webhookId);
     }
   };
-
-  return writeEvent;
 };
 
 /** All that is to be written for some groups, in steps between which a transaction may end. */
-const createSteps = (needs: RecorderNeeds, ledger: Ledger) => {
-  const turnPage = createTurnPage(ledger, createBlockOf());
+const createSteps = (needs: RecorderNeeds, ledger: Ledger, blocks: BlockOf) => {
+  const openPage = createOpenPage(ledger, blocks);
   const writeEvent = createWriteEvent(needs);
 
-  return function* writeAll(all: readonly Matched[], webhookIds: ReadonlySet<number>, recording: Recording, transaction: () => Transaction): Generator<void> {
-    const { positions, webhooks, full } = recording;
+  return function* writeAll(all: readonly GroupMatch[], recording: Recording, transaction: () => Transaction): Generator<void> {
+    const { positions, webhooks, webhookIds, full } = recording;
     const shares = byTarget(webhookIds, webhooks);
     const idsOf = idsByShare(all, shares);
     for (const [index, share] of shares.entries()) {
@@ -275,7 +302,7 @@ const createSteps = (needs: RecorderNeeds, ledger: Ledger) => {
         const subject = matched.events.find((one) => one.subject !== undefined)?.subject;
         const open = (id: number): void => {
           if (pages.has(id) || full.has(id) || !isCurrent(id, positions, transaction())) return;
-          const page = turnPage(id, matched, subject, positions, transaction());
+          const page = openPage({ webhookId: id, matched, subject }, positions, transaction());
           pages.set(id, page);
           if (page.isBegun) transaction().reached.set(id, positionAfter(matched, matched.events[0]?.index ?? 0, true));
         };
@@ -289,7 +316,7 @@ const createSteps = (needs: RecorderNeeds, ledger: Ledger) => {
           const ids = idsOf[index]?.get(event);
           if (ids === undefined) continue;
           for (const id of ids) open(id);
-          writeEvent(matched, event, ids, pages, recording, transaction());
+          writeEvent({ matched, match: event, ids, pages }, recording, transaction());
           // What is taken back apart is so as a whole.
           if (!matched.isApart) yield;
         }
@@ -302,7 +329,8 @@ const createSteps = (needs: RecorderNeeds, ledger: Ledger) => {
 export const createRecorder = (needs: RecorderNeeds) => {
   const { store, register, withdrawn, onWritten, onOutcome } = needs;
   const ledger = createLedger(needs);
-  const writeAll = createSteps(needs, ledger);
+  const blocks = createBlockOf();
+  const writeAll = createSteps(needs, ledger, blocks);
 
   /** Writes as much as a turn allows. */
   const writeSome = (steps: Generator<void>, recording: Recording, transaction: Transaction): boolean => {
@@ -310,7 +338,7 @@ export const createRecorder = (needs: RecorderNeeds) => {
     let isDone: boolean | undefined = false;
     do isDone = steps.next().done;
     while (isDone !== true && performance.now() - begun < turn);
-    flush(store, recording.positions, recording.full, transaction);
+    flush(store, recording, transaction);
     for (const id of transaction.written.ids) withdrawn.add(id);
     return isDone === true;
   };
@@ -318,14 +346,15 @@ export const createRecorder = (needs: RecorderNeeds) => {
   return {
     standing: ledger.standing,
     /**
-     * Writes groups for webhooks, a few milliseconds at a time: in each transaction the deliveries of some events, the ledgers, and where the webhooks are
-     * then. Resolves to the webhooks that have no room for the next event, and where they stopped.
+     * Writes groups for webhooks in transactions of a few milliseconds: deliveries, ledgers and positions together. Resolves to the webhooks
+     * whose window is full, and where they stopped.
      */
-    record: async (all: readonly Matched[], webhookIds: ReadonlySet<number>, positions: Positions): Promise<ReadonlyMap<number, Position>> => {
-      const recording: Recording = { positions, webhooks: register.rows(), full: new Map(), messages: new Map() };
+    record: async (all: readonly GroupMatch[], webhookIds: ReadonlySet<number>, positions: Positions): Promise<ReadonlyMap<number, Position>> => {
+      const recording: Recording = { webhookIds, positions, webhooks: register.rows(), full: new Map(), messages: new Map() };
+      blocks.noteHeights(all);
       if (!hasWork(all, webhookIds, positions)) return recording.full;
       let transaction: Transaction;
-      const steps = writeAll(all, webhookIds, recording, () => transaction);
+      const steps = writeAll(all, recording, () => transaction);
       for (let isDone = false; !isDone; ) {
         const written: Outcome = { ids: [], superseded: 0, written: [], changed: new Set() };
         transaction = { current: new Map(), open: new Map(), reached: new Map(), pages: new Map(), written };

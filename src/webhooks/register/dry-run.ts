@@ -1,9 +1,11 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { RecentEvent } from "../rows/rows.js";
 import type { WebhookStore } from "../rows/store.js";
 import type { ConditionResult, DryRunRequest, DryRunResult } from "../../../types/webhooks.js";
 import { loopShare } from "../../async/loop-share.js";
 import { inputError, PorticoError } from "../../errors.js";
 import { canonicalEvent } from "../../follow/event-names.js";
+import type { Cursor, Follow } from "../../follow/index.js";
 import { combine, compileCondition, type CompiledCondition, explain, type Subject, subjectsAt } from "../conditions/conditions.js";
 import { jsonLength } from "../conditions/json-value.js";
 import { createPatternWorker, type PatternWorker } from "../conditions/pattern.js";
@@ -131,5 +133,31 @@ export const createRecentEvents = (store: WebhookStore): RecentEvents => {
       flush();
       return store.recent(event, limit);
     },
+  };
+};
+
+/** Follows the chain from its tip and remembers the last events for dry runs. What it returns reads up to the tip. */
+export const createObserver = ({ follow, recent }: { follow: Pick<Follow, "tip" | "after">; recent: RecentEvents }, isRunning: () => boolean) => {
+  let observed: Cursor | undefined;
+  const observe = async (): Promise<void> => {
+    if (observed === undefined) {
+      observed = await follow.tip();
+      return;
+    }
+    for (let atEnd = false; !atEnd && isRunning(); ) {
+      const batch = await follow.after(observed);
+      for (const { events } of batch.groups) for (const event of events) recent.note(event.event, { at: event.at, json: () => event.json });
+      observed = batch.cursor;
+      atEnd = batch.atEnd || batch.groups.length === 0;
+      if (!atEnd) await nextTurn();
+    }
+  };
+  return async (): Promise<void> => {
+    try {
+      await observe();
+    } catch {
+      // Not ready, or moved to another chain: it begins again.
+      observed = undefined;
+    }
   };
 };

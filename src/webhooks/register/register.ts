@@ -3,6 +3,7 @@ import type { WebhookStore } from "../rows/store.js";
 import { atOnce, runSliced, type Sliced } from "../../async/time-slicing.js";
 import { canonicalEvent } from "../../follow/event-names.js";
 import { createMatcher, type Matcher } from "../conditions/matcher.js";
+import { parseCursors } from "../../follow/index.js";
 
 /**
  * The webhooks in memory, as they are matched and sent. Kept in step with the store's register, whichever process changes that, by
@@ -119,3 +120,33 @@ export const createRegister = (store: WebhookStore): Register => {
     },
   };
 };
+
+/** Blocks from a cursor to the tip, by height. */
+export const blocksBehind = (cursor: string, tip: number): number => {
+  const [parsed] = parseCursors(cursor);
+  return Math.max(0, tip - (parsed?.kind === "cursor" ? (parsed.cursor.block?.height ?? 0) : 0));
+};
+
+/** How webhooks stand, for whoever runs the node. */
+export interface WebhookStanding {
+  /** How many are enabled and deliver, enabled and fail, disabled. */
+  byState: { enabled: number; failing: number; disabled: number };
+  /** Of the enabled one that is farthest behind: blocks to the tip. */
+  blocksBehind: number;
+}
+
+/** Looks at all of them, which may be ten thousand. `tip`: its height. */
+export function* standingOf({ register, store }: { register: Register; store: WebhookStore }, tip: number): Sliced<WebhookStanding> {
+  const standing: WebhookStanding = { byState: { enabled: 0, failing: 0, disabled: 0 }, blocksBehind: 0 };
+  for (const { id, enabled } of register.rows().values()) {
+    yield;
+    const progress = enabled ? store.progress(id) : undefined;
+    if (progress === undefined) {
+      standing.byState.disabled++;
+      continue;
+    }
+    standing.byState[progress.failingSince === null ? "enabled" : "failing"]++;
+    if (progress.cursor !== undefined) standing.blocksBehind = Math.max(standing.blocksBehind, blocksBehind(progress.cursor, tip));
+  }
+  return standing;
+}

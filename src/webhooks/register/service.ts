@@ -8,15 +8,14 @@ import { cursorText, type Follow, parseCursors } from "../../follow/index.js";
 import { announce } from "../deliver/health.js";
 import { endOf } from "../deliver/outcome.js";
 import { type Attempts, letGo } from "../read/ledger.js";
-import { heightOf } from "../read/position.js";
+import { heightOf } from "../read/match.js";
 import { fromField, isNotReady, optionsOf, wantsChainEvents } from "../read/positions.js";
 import type { Progress, WebhookRow } from "../rows/rows.js";
 import type { WebhookStore } from "../rows/store.js";
-import { createToken, type NodeKey, publicKeyText, secretOf } from "../send/signature.js";
+import { createToken, type NodeKey, publicKeyText, secretOf } from "../send/request.js";
 import type { Timekeeper } from "../timekeeper.js";
 import { checkDraft, type DraftRules, endsPause, tidyConditions } from "./draft.js";
-import type { Register } from "./register.js";
-import { blocksBehind } from "./standing.js";
+import { blocksBehind, type Register } from "./register.js";
 
 export interface ServiceNeeds {
   store: WebhookStore;

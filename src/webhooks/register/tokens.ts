@@ -6,7 +6,7 @@ import type { Logger } from "../../../types/node-context.js";
 import { PorticoError } from "../../errors.js";
 import { makeDataDir } from "../../files/make-folder.js";
 import { shortestToken } from "../../options/checks.js";
-import { createToken } from "../send/signature.js";
+import { createToken } from "../send/request.js";
 
 /** Says whether an `Authorization` header (`<token>` or `Bearer <token>`) carries one of the tokens. */
 export type Authorize = (header: string | undefined) => boolean;

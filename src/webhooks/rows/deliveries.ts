@@ -1,7 +1,6 @@
 import type { DeliveryState } from "../../../types/webhooks.js";
-import { beyondAll, counters, type WebhookDatabases } from "./databases.js";
+import { beyondAll, counters, type Transactions, type WebhookDatabases } from "./transactions.js";
 import { type DeliveryRow, type Message, openStates, type Recipient } from "./rows.js";
-import type { Transactions } from "./transactions.js";
 
 type DeliveryKey = [webhookId: number, id: number];
 

@@ -74,9 +74,6 @@ export interface Progress {
   warned?: boolean | undefined;
 }
 
-/** Whether a receiver knows that a block or transaction was applied; a cautious guess where an attempt failed. */
-export type Known = "no" | "maybe" | "yes";
-
 /** A block of which a webhook was sent events, and which is not final; for a host's own chain without changes, a block or transaction. */
 export interface LedgerEntry {
   height: number;

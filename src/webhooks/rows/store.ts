@@ -10,10 +10,18 @@ import { makeWhole, openSound } from "../../store/lmdb/open-file.js";
 import { endWriting, noteFile, transactAnyway } from "../../store/lmdb/safe/transact.js";
 import { unwatched, type WriteWatch } from "../../store/lmdb/write-watch.js";
 import { becomeWriter } from "../../store/lmdb/writer-lock.js";
-import { beyondAll, counters, layout, openDatabases, readNumber, type WebhookDatabases } from "./databases.js";
+import {
+  beyondAll,
+  counters,
+  createTransactions,
+  layout,
+  openDatabases,
+  readNumber,
+  type Transactions,
+  type WebhookDatabases,
+} from "./transactions.js";
 import { createDeliveryRows } from "./deliveries.js";
 import type { KeptReply, KeptTime, LedgerEntry, Pause, Progress, RecentEvent, WebhookRow } from "./rows.js";
-import { createTransactions, type Transactions } from "./transactions.js";
 
 /** Milliseconds that a reply is kept for its key. */
 const replyTime = 86_400_000;

@@ -2,8 +2,7 @@ import ipaddr from "ipaddr.js";
 import { lookup, Resolver } from "node:dns/promises";
 import { readFile, stat } from "node:fs/promises";
 import { isIP } from "node:net";
-import { type Address, addressOf, createNetworks } from "../../net/addresses.js";
-import { urlOf } from "../../net/urls.js";
+import { type Address, addressOf, createNetworks, urlOf } from "../../net/addresses.js";
 
 /** Finds the addresses of a name. Rejects when there are none. */
 export type Resolve = (hostname: string) => Promise<string[]>;

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
-import { withoutTrailing } from "../../../text/trim-end.js";
+import { withoutTrailing } from "../../../text/digits.js";
 import { type Meta, newerMeta, readMeta, type Tree, treeAt, treeLength } from "./meta-pages.js";
 
 /**

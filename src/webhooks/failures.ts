@@ -1,18 +1,43 @@
+import type { Logger } from "../../types/node-context.js";
+import { HostGivenUp, messageOf, PorticoError } from "../errors.js";
+import type { Problems } from "../operate/problems.js";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Standstill } from "../log-failure.js";
-import type { After } from "../timekeeper.js";
+import type { After } from "./timekeeper.js";
+
+/** Whether whoever notices it logs it, once: the store cannot be written or has no state yet, or the node stops without its host. */
+const isReportedElsewhere = (error: unknown): boolean => error instanceof HostGivenUp || (error instanceof PorticoError && (error.code === "STORE_UNWRITABLE" || error.code === "NOT_READY"));
+
+export const logFailure = (logger: Logger, what: string, error: unknown): void => {
+  if (!isReportedElsewhere(error)) logger.error(`webhooks: ${what}: ${messageOf(error)}`);
+};
+
+/** Work that is tried again until it succeeds. While it fails, health says so; the log, when that begins and when it ends. */
+export interface Standstill {
+  failed(what: string, error: unknown): void;
+  succeeded(what: string): void;
+}
+
+export const createStandstill = (problems: Pick<Problems, "define">): Standstill => {
+  const problem = problems.define({ begun: "webhooks do not go on", ended: "webhooks go on again" });
+  return {
+    failed: (what, error) => {
+      if (!isReportedElsewhere(error)) problem.begin(`${what}: ${messageOf(error)}`, what);
+    },
+    succeeded: (what) => problem.end(what),
+  };
+};
 
 /** Milliseconds until reading is tried again after it failed. */
 const retryDelay = 1_000;
 
 const what = "the chain cannot be read for them";
 
-export interface RoundsNeeds {
+interface RoundsNeeds {
   after: After;
   standstill: Standstill;
 }
 
-export interface RoundsOf {
+interface RoundsOf {
   isRunning(): boolean;
   round(): Promise<boolean>;
   /** Whether work of earlier rounds is under way, which may still fail; it wakes the rounds when it has succeeded. */
