@@ -1,4 +1,7 @@
-import { InputOf } from "../../http/input/schema.js";
+import { type TOptional, type TSchema, type TUnsafe, Type } from "@sinclair/typebox";
+import type { FilterBy } from "../../../types/chain-queries.js";
+import type { List, ListFilter } from "../../chain/lists.js";
+import { Amount, amountUnit, DecimalNumber, Flag, InputOf, ListOf, Range, Text, TimeRange, WholeNumber } from "../../http/input/schema.js";
 
 /** Input types of the values by which lists are filtered. */
 
@@ -44,3 +47,34 @@ export const BlockId = InputOf<string>(
   },
   { description: "Id of a block (up to 20 decimal or 64 hexadecimal digits), or its height." },
 );
+
+type Inputs<Filters extends List["filters"]> = {
+  -readonly [Name in keyof Filters]: TOptional<TUnsafe<NonNullable<FilterBy<Filters>[Name]>>>;
+};
+
+const ofKind = ({ kind, minimum, maximum }: ListFilter, said: { description?: string }): TSchema => {
+  if (kind === "address") return Address;
+  if (kind === "publicKey") return PublicKey;
+  if (kind === "hash") return Hash;
+  if (kind === "hex") return Hex;
+  if (kind === "blockId") return BlockId;
+  if (kind === "amount" || kind === "count") return Amount(said);
+  if (kind === "flag") return Flag(said);
+  if (kind === "decimal") return DecimalNumber(said);
+  if (kind === "number") return WholeNumber({ ...(minimum === undefined ? {} : { minimum }), ...(maximum === undefined ? {} : { maximum }), ...said });
+  return Text(said);
+};
+
+const inputOf = (filter: ListFilter, { exact }: { exact: boolean }): TSchema => {
+  const { kind, by, about, most = 1 } = filter;
+  const description = kind === "amount" && about !== undefined ? `${about} ${amountUnit}` : about;
+  const said = description === undefined ? {} : { description };
+  if (by === "any") return ListOf(ofKind(filter, {}), { minItems: 1, maxItems: most, ...said });
+  if (by !== "range") return ofKind(filter, said);
+  const range = { exact: exact || filter.exact === true, ...said };
+  return kind === "time" ? TimeRange(range) : Range(ofKind(filter, {}), range);
+};
+
+/** What clients may filter a list by. `exact`: a single value may take the place of a range. */
+export const inputsOf = <Filters extends List["filters"]>(filters: Filters, exactly: { exact: boolean }): Inputs<Filters> =>
+  Object.fromEntries(Object.entries(filters).map(([name, filter]) => [name, Type.Optional(inputOf(filter, exactly))])) as Inputs<Filters>;

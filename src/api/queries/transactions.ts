@@ -1,54 +1,38 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Transaction } from "../../../types/chain.js";
 import type { MaybePromise } from "../../../types/chain-adapter.js";
-import type { TransactionFilter, TransactionOrder, TransactionQuery } from "../../../types/chain-queries.js";
+import type { TransactionFilter, TransactionQuery } from "../../../types/chain-queries.js";
+import { transactionList } from "../../chain/lists.js";
 import { inputError } from "../../errors.js";
-import { Amount, amountUnit, ListOf, OrderBy, Range, Text, TimeRange, WholeNumber } from "../../http/input/schema.js";
+import { OrderBy } from "../../http/input/schema.js";
 import type { PageAnswer } from "../../http/route.js";
 import { andThen } from "../../async/maybe-promise.js";
 import { presentTransaction, type TransactionResource } from "../resources/transactions/transaction.js";
 import type { ApiState } from "../state.js";
 import { blockIdNamed } from "./blocks.js";
-import { Address, BlockId, Hash, Hex, inKnownCase, PublicKey } from "./fields.js";
+import { inKnownCase, inputsOf } from "./fields.js";
 import { type ListRequest, pageOf } from "./page.js";
 
-const fields = ({ exact }: { exact: boolean }) => ({
-  id: Type.Optional(Hash),
-  blockId: Type.Optional(BlockId),
-  type: Type.Optional(WholeNumber({ minimum: 0, description: "Number of the type: see `/transactions/types`." })),
-  typeGroup: Type.Optional(WholeNumber({ minimum: 0, description: "1 is the core group." })),
-  version: Type.Optional(WholeNumber({ minimum: 1, description: "Version of the transaction's layout: 1 or 2." })),
-  senderPublicKey: Type.Optional(PublicKey),
-  senderId: Type.Optional(Address),
-  recipientId: Type.Optional(Address),
-  ownerId: Type.Optional(Address),
-  vendorField: Type.Optional(Text({ description: "Exact match." })),
-  vendorFieldHex: Type.Optional(Hex),
-  timestamp: Type.Optional(TimeRange({ exact, description: "Its own time in version 1, that of its block otherwise" })),
-  amount: Type.Optional(Range(Amount(), { exact, description: `What it transfers. ${amountUnit}` })),
-  fee: Type.Optional(Range(Amount(), { exact, description: `What its sender paid for it. ${amountUnit}` })),
-  nonce: Type.Optional(Amount({ description: "The sender's transactions up to and including this one, counted; only in version 2." })),
-});
+const { orders, filters } = transactionList;
+const { addresses: someAddresses, ...others } = filters;
 
-const SomeAddresses = Type.Optional(ListOf(Address, { minItems: 1, maxItems: 50, description: "Any of these is sender or recipient." }));
-const addresses = { addresses: SomeAddresses };
+const addresses = inputsOf({ addresses: someAddresses }, { exact: true });
 
-const orders: readonly TransactionOrder[] = ["timestamp", "type", "amount", "fee", "version", "id"];
 const order = { default: "timestamp:desc", description: "`timestamp` orders by place in the chain." };
 const orderBy = OrderBy(orders, order);
 
-const { type, typeGroup, ...ofOneType } = fields({ exact: true });
-const { recipientId, ...ofOneRecipient } = fields({ exact: true });
+const { type, typeGroup, ...ofOneType } = inputsOf(others, { exact: true });
+const { recipientId, ...ofOneRecipient } = inputsOf(others, { exact: true });
 
 /** `address` is another name for `addresses`, used by clients of third-generation nodes. */
-export const TransactionListQuery = Type.Object({ ...ofOneType, type, typeGroup, ...addresses, address: SomeAddresses, orderBy });
+export const TransactionListQuery = Type.Object({ ...ofOneType, type, typeGroup, ...addresses, address: addresses.addresses, orderBy });
 /** For the transactions of one wallet. `addresses` is not accepted: the routes use it themselves, for a second owner. */
 export const OwnedTransactionListQuery = Type.Object({ ...ofOneRecipient, recipientId, orderBy });
 /** For the transactions that a wallet received. The path already fixes `recipientId`, and a filter can name only one recipient. */
 export const ReceivedTransactionListQuery = Type.Object({ ...ofOneRecipient, orderBy });
 export const VoteListQuery = Type.Object({ ...ofOneType, ...addresses, orderBy });
 export const TransactionSearchQuery = Type.Object({ orderBy });
-export const TransactionSearchBody = Type.Object({ ...fields({ exact: false }), ...addresses, orderBy: Type.Optional(OrderBy(orders)) });
+export const TransactionSearchBody = Type.Object({ ...inputsOf(others, { exact: false }), ...addresses, orderBy: Type.Optional(OrderBy(orders)) });
 
 /** Turns the list's `address` into `addresses`. @throws PorticoError BAD_REQUEST if both are given: a filter can hold only one such list. */
 export const transactionFilter = ({ address, ...filter }: TransactionFilter & { address?: string[] }): TransactionFilter => {

@@ -1,31 +1,24 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Wallet } from "../../../types/chain.js";
 import type { MaybePromise } from "../../../types/chain-adapter.js";
-import type { Range as Bounds, WalletFilter, WalletOrder, WalletQuery } from "../../../types/chain-queries.js";
+import type { Range as Bounds, WalletFilter, WalletQuery } from "../../../types/chain-queries.js";
 import { isPublicKey } from "../../chain/address.js";
+import { walletList } from "../../chain/lists.js";
 import { PorticoError } from "../../errors.js";
-import { Amount, amountUnit, ListOf, OrderBy, Range, Text, WholeNumber } from "../../http/input/schema.js";
+import { Amount, amountUnit, ListOf, OrderBy, Range } from "../../http/input/schema.js";
 import type { PageAnswer } from "../../http/route.js";
 import { andThen } from "../../async/maybe-promise.js";
 import { presentWallet, type WalletResource } from "../resources/wallet.js";
 import type { ApiState } from "../state.js";
-import { Address, inKnownCase, PublicKey } from "./fields.js";
+import { Address, inKnownCase, inputsOf } from "./fields.js";
 import { type ListRequest, overlap, pageOf } from "./page.js";
 
-const fields = ({ exact }: { exact: boolean }) => ({
-  address: Type.Optional(Address),
-  addresses: Type.Optional(ListOf(Address, { minItems: 1, maxItems: 50, description: "Any of these addresses." })),
-  publicKey: Type.Optional(PublicKey),
-  secondPublicKey: Type.Optional(PublicKey),
-  vote: Type.Optional(PublicKey),
-  username: Type.Optional(Text({ description: "Exact match." })),
-  producedBlocks: Type.Optional(Range(WholeNumber(), { exact: true, description: "Number of blocks it has forged; 0 for a wallet that is not a delegate." })),
-  balance: Type.Optional(Range(Amount(), { exact, description: `Balance. ${amountUnit}` })),
-  voteBalance: Type.Optional(Range(Amount(), { exact, description: `Sum of the balances that vote for it; 0 for a wallet that is not a delegate. ${amountUnit}` })),
-  votebalance: Type.Optional(Range(Amount(), { exact, description: `The same as voteBalance. ${amountUnit}` })),
+const fields = (exactly: { exact: boolean }) => ({
+  ...inputsOf(walletList.filters, exactly),
+  votebalance: Type.Optional(Range(Amount(), { ...exactly, description: `The same as voteBalance. ${amountUnit}` })),
 });
 
-const orders: readonly WalletOrder[] = ["address", "publicKey", "username", "balance", "voteBalance"];
+const { orders } = walletList;
 const order = { default: "balance:desc", description: "Rows without the field come last." };
 
 /** Clients of third-generation nodes pass several addresses under this name. */

@@ -2,6 +2,8 @@ import type { MaybePromise } from "../../../../types/chain-adapter.js";
 import type { WalletFilter, WalletQuery, Page } from "../../../../types/chain-queries.js";
 import type { Delegate, Wallet } from "../../../../types/chain.js";
 import type { WalletRecord } from "../../layout/codec.js";
+import { walletList } from "../../../chain/lists.js";
+import { createTester, within } from "../../../chain/tester.js";
 import { canBeKey, idKey, numberKey, sets, textKey } from "../../layout/keys.js";
 import type { ReadSession } from "../../lmdb/read-session.js";
 import { readWallet, existing } from "../../records/records.js";
@@ -17,11 +19,12 @@ import {
   withoutKeys,
 } from "../../records/sequence.js";
 import { balanceDescending, publicKeyAscending, publicKeyPart, secondPublicKeyEntry } from "../../write/account-indexes.js";
-import { walletTester, within } from "../filters.js";
 import { type AccessPath, descendingBounds, towards, answerList } from "../list-query.js";
 import type { Search } from "../search.js";
 import { type DelegateList, keptWith } from "./delegate-list.js";
 import { delegatesBy } from "./delegates.js";
+
+export const walletTester = createTester<WalletFilter, Wallet>(walletList.filters);
 
 type Name = keyof WalletFilter;
 type WalletPath = AccessPath<string, WalletFilter>;
