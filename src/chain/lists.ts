@@ -137,7 +137,7 @@ export const lockList = {
     senderPublicKey: { kind: "publicKey", by: "value" },
     senderId: { kind: "address", by: "value" },
     recipientId: { kind: "address", by: "value" },
-    secretHash: { kind: "hex", by: "value" },
+    secretHash: { kind: "hash", by: "value" },
     /** Exact. */
     vendorField: { kind: "text", by: "value", about: "Exact match." },
     /** Whether the lock has expired at the snapshot's tip, by `isExpired` of `portico/chain`. */

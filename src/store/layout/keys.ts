@@ -16,7 +16,7 @@ export const layoutVersion = 1;
 export const databases = {
   /**
    * What is known of the whole: `store` (`formatKey`), `written by` (rules-fingerprint.ts), `state`, `ranking`, `complete`, `rebuild`
-   * (rebuild.ts), `disowned`.
+   * (rebuild.ts), `disowned`, `sets` (set-fills.ts).
    */
   meta: "record",
   /** Height -> block. */

@@ -12,7 +12,7 @@ import { arraySequence, mapSequence, type Sequence } from "../../records/sequenc
 import { comparisonOf, countBefore } from "../../records/sorting.js";
 
 interface SortedBy {
-  field: DelegateOrder | WalletOrder;
+  field: keyof Delegate & (DelegateOrder | WalletOrder);
   direction: "asc" | "desc";
   /** What delegates of equal value are ordered by. */
   ties: "username" | "address";
