@@ -42,8 +42,9 @@ export const walletList = {
     balance: { kind: "amount", by: "range", about: "Balance." },
     /** Counts as 0 for a wallet that is not a delegate. */
     voteBalance: { kind: "amount", by: "range", about: "Sum of the balances that vote for it; 0 for a wallet that is not a delegate." },
+    nonce: { kind: "count", by: "range", about: "Number of transactions it has sent." },
   },
-  orders: ["address", "publicKey", "username", "balance", "voteBalance"],
+  orders: ["address", "publicKey", "username", "balance", "voteBalance", "nonce"],
 } as const satisfies List;
 
 export const delegateList = {

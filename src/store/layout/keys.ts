@@ -89,6 +89,7 @@ export const sets = {
   walletsByPublicKey: 3,
   /** Delegate's wallet number, then as `walletsByBalance`. */
   votersByBalance: 4,
+  walletsByNonce: 5,
   transactionsByTimestamp: 10,
   transactionsByAmount: 11,
   transactionsByFee: 12,

@@ -11,6 +11,8 @@ import type { RankedSetWriter } from "./ranked-set-writer.js";
  * not in it, and whether two states have the same place. A changed wallet moves only in the sets where they do not.
  */
 
+const nonceDescending = ({ nonce, address }: Pick<WalletRecord, "nonce" | "address">): Buffer => Buffer.concat([amountKey(-nonce), textKey(address)]);
+
 export const balanceDescending = ({ balance, address }: Pick<WalletRecord, "balance" | "address">): Buffer =>
   Buffer.concat([amountKey(-balance), textKey(address)]);
 
@@ -32,6 +34,7 @@ export const walletSets: readonly WalletSet[] = [
   { set: sets.walletsByAddress, same: (one, other) => one.address === other.address, key: ({ address }) => textKey(address) },
   { set: sets.walletsByBalance, same: (one, other) => one.balance === other.balance, key: balanceDescending },
   { set: sets.walletsByPublicKey, version: 1, same: (one, other) => one.publicKey === other.publicKey, key: publicKeyAscending },
+  { set: sets.walletsByNonce, version: 1, same: (one, other) => one.nonce === other.nonce, key: nonceDescending },
   {
     set: sets.votersByBalance,
     same: (one, other) => one.vote === other.vote && (one.vote === null || one.balance === other.balance),

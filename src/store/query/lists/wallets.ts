@@ -157,6 +157,11 @@ const inSets = (query: WalletQuery, needs: Needs): WalletPath[] => {
     const [from, to] = descendingBounds(balance);
     addByBalance([], partOf(needs, { set: sets.walletsByBalance, from, to }, failing("balance", (delegate) => within(balance, delegate.balance))));
   }
+  if ((filter.nonce !== undefined || order.field === "nonce") && isFilled(needs.reading, sets.walletsByNonce)) {
+    const [from, to] = descendingBounds(filter.nonce ?? {});
+    const refs = partOf(needs, { set: sets.walletsByNonce, from, to }, []);
+    paths.push(towards(opposite[order.direction], { answers: ["nonce"], ordered: order.field === "nonce", refs }));
+  }
   if (order.field === "address") add(directed(partOf(needs, { set: sets.walletsByAddress }, failing("address")), order.direction));
   if (order.field === "publicKey" && isFilled(needs.reading, sets.walletsByPublicKey)) {
     const known = partOf(needs, { set: sets.walletsByPublicKey, from: publicKeyPart.known, to: publicKeyPart.unknown }, failing("publicKey"));
