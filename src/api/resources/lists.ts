@@ -1,7 +1,10 @@
 import { type TOptional, type TSchema, type TUnsafe, Type } from "@sinclair/typebox";
-import type { FilterBy } from "../../../types/chain-queries.js";
+import type { MaybePromise } from "../../../types/chain-adapter.js";
+import type { FilterBy, ListQuery, Page, Range as Bounds } from "../../../types/chain-queries.js";
+import { andThen } from "../../async/maybe-promise.js";
 import type { List, ListFilter } from "../../chain/lists.js";
 import { Amount, amountUnit, DecimalNumber, Flag, InputOf, ListOf, Range, Text, TimeRange, WholeNumber } from "../../http/input/schema.js";
+import type { PageAnswer, PageRequest } from "../../http/route.js";
 
 /** Input types of the values by which lists are filtered. */
 
@@ -78,3 +81,42 @@ const inputOf = (filter: ListFilter, { exact }: { exact: boolean }): TSchema => 
 /** What clients may filter a list by. `exact`: a single value may take the place of a range. */
 export const inputsOf = <Filters extends List["filters"]>(filters: Filters, exactly: { exact: boolean }): Inputs<Filters> =>
   Object.fromEntries(Object.entries(filters).map(([name, filter]) => [name, Type.Optional(inputOf(filter, exactly))])) as Inputs<Filters>;
+
+/** What a list route asks for: rows, order and page. `filter` is undefined if no row can pass. */
+export interface ListRequest<Filter, Order> {
+  filter: Filter | undefined;
+  orderBy: Order;
+  page: PageRequest;
+}
+
+/** Asks for one page and presents its rows. */
+export const pageOf = <Filter, Field extends string, Row, Item>(
+  { filter, orderBy, page }: ListRequest<Filter, ListQuery<Filter, Field>["order"]>,
+  ask: (query: ListQuery<Filter, Field>) => MaybePromise<Page<Row>>,
+  present: (row: Row) => Item,
+): MaybePromise<PageAnswer<Item>> => {
+  if (filter === undefined) return { rows: [], total: 0 };
+  return andThen(ask({ filter, order: orderBy, ...page }), ({ rows, total }) => ({ rows: rows.map(present), total }));
+};
+
+/** The intersection of two ranges. */
+export const overlap = <T extends bigint | number>(a: Bounds<T> | undefined, b: Bounds<T> | undefined): Bounds<T> | undefined => {
+  if (a === undefined || b === undefined) return a ?? b;
+  const from = a.from === undefined || (b.from !== undefined && b.from > a.from) ? b.from : a.from;
+  const to = a.to === undefined || (b.to !== undefined && b.to < a.to) ? b.to : a.to;
+  return { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
+};
+
+/**
+ * Adds to the filter what the path fixes, as `/delegates/{id}/blocks` does the generator. Undefined if the caller's filter has
+ * another value for the same member: both would have to hold, so no row can pass.
+ */
+export const within = <Filter extends object>(filter: Filter, fixed: Partial<Filter>): Filter | undefined => {
+  for (const key of Object.keys(fixed) as (keyof Filter)[]) {
+    if (filter[key] !== undefined && filter[key] !== fixed[key]) return undefined;
+  }
+  return { ...filter, ...fixed };
+};
+
+/** Bytes that the body of a search may have: some 450 addresses, or as many ids. */
+export const largestSearch = 16_384;
