@@ -1,3 +1,5 @@
+import type { blockList, delegateList, List, ListFilter, lockList, transactionList, walletList } from "../src/chain/lists.js";
+
 /** Inclusive bounds; an absent one is unbounded. */
 export interface Range<T> {
   from?: T;
@@ -31,110 +33,30 @@ export interface Page<T> {
   total: number;
 }
 
-export interface WalletFilter {
-  address?: string;
-  /** Any of these. */
-  addresses?: string[];
-  publicKey?: string;
-  secondPublicKey?: string;
-  /** Public key of the delegate voted for. */
-  vote?: string;
-  /** Exact. */
-  username?: string;
-  balance?: Range<bigint>;
-  /** Counts as 0 for a wallet that is not a delegate. */
-  voteBalance?: Range<bigint>;
-  /** Counts as 0 for a wallet that is not a delegate. */
-  producedBlocks?: Range<number>;
-}
+/** The value of a filter, by its row in the tables of src/chain/lists.ts. */
+type ValueOf<Kind extends ListFilter["kind"]> = Kind extends "amount" | "count" ? bigint : Kind extends "number" | "decimal" | "time" ? number : Kind extends "flag" ? boolean : string;
+type WantedBy<Filter extends ListFilter> = Filter["by"] extends "range" ? Range<ValueOf<Filter["kind"]> & (bigint | number)> : Filter["by"] extends "any" ? ValueOf<Filter["kind"]>[] : ValueOf<Filter["kind"]>;
+/** What clients of a list may ask for, by the list's table. */
+export type FilterBy<Filters extends List["filters"]> = { -readonly [Name in keyof Filters]?: WantedBy<Filters[Name]> };
+
+export type WalletFilter = FilterBy<typeof walletList.filters>;
 /** `voteBalance` is 0 for a wallet that is not a delegate, and can be below 0 for one that is: its voters' balances can be. */
-export type WalletOrder = "address" | "publicKey" | "username" | "balance" | "voteBalance";
+export type WalletOrder = (typeof walletList.orders)[number];
 
-export interface DelegateFilter {
-  address?: string;
-  publicKey?: string;
-  /** Substring; case-sensitive. */
-  username?: string;
-  /** Exact, any of these. */
-  usernames?: string[];
-  secondPublicKey?: string;
-  /** Public key of the delegate that the delegate itself votes for. */
-  vote?: string;
-  balance?: Range<bigint>;
-  /** Percent. */
-  approval?: Range<number>;
-  forgedFees?: Range<bigint>;
-  forgedRewards?: Range<bigint>;
-  forgedTotal?: Range<bigint>;
-  producedBlocks?: Range<number>;
-  voteBalance?: Range<bigint>;
-  resigned?: boolean;
-}
-export type DelegateOrder =
-  | "username"
-  | "rank"
-  | "address"
-  | "publicKey"
-  | "approval"
-  | "producedBlocks"
-  | "forgedFees"
-  | "forgedRewards"
-  | "forgedTotal"
-  | "voteBalance";
+export type DelegateFilter = FilterBy<typeof delegateList.filters>;
+export type DelegateOrder = (typeof delegateList.orders)[number];
 
-export interface BlockFilter {
-  id?: string;
-  version?: number;
-  previousBlock?: string;
-  payloadHash?: string;
-  generatorPublicKey?: string;
-  blockSignature?: string;
-  timestamp?: Range<number>;
-  height?: Range<number>;
-  numberOfTransactions?: Range<number>;
-  totalAmount?: Range<bigint>;
-  totalFee?: Range<bigint>;
-  reward?: Range<bigint>;
-  payloadLength?: Range<number>;
-}
+export type BlockFilter = FilterBy<typeof blockList.filters>;
 /** `timestamp` orders as `height` does, since blocks never go back in time. */
-export type BlockOrder =
-  | "height"
-  | "timestamp"
-  | "version"
-  | "id"
-  | "numberOfTransactions"
-  | "totalAmount"
-  | "totalFee"
-  | "reward"
-  | "payloadLength";
+export type BlockOrder = (typeof blockList.orders)[number];
 
-export interface TransactionFilter {
-  id?: string;
-  blockId?: string;
-  version?: number;
-  typeGroup?: number;
-  type?: number;
-  senderPublicKey?: string;
-  /** Address of the sender. */
-  senderId?: string;
-  /** Address of the recipient of the transaction or of one of its payments. */
-  recipientId?: string;
-  /** Address that is sender or recipient, as `senderId` and `recipientId` define them. */
-  ownerId?: string;
-  /** Any of these addresses is sender or recipient, as in `ownerId`. */
-  addresses?: string[];
-  /** Exact. */
-  vendorField?: string;
-  /** A substring of the vendor field's UTF-8 bytes in lower-case hex. */
-  vendorFieldHex?: string;
-  /** Epoch time: `Transaction.timestamp`. */
-  timestamp?: Range<number>;
-  amount?: Range<bigint>;
-  fee?: Range<bigint>;
-  nonce?: bigint;
-}
+export type TransactionFilter = FilterBy<typeof transactionList.filters>;
 /** `timestamp` orders by height, then position in the block. */
+export type TransactionOrder = (typeof transactionList.orders)[number];
+
+export type LockFilter = FilterBy<typeof lockList.filters>;
+export type LockOrder = (typeof lockList.orders)[number];
+
 /** Fees paid in blocks with a timestamp in `from`..`to` (epoch time, inclusive), genesis left out. */
 export interface FeeQuery {
   from: number;
@@ -142,25 +64,6 @@ export interface FeeQuery {
   /** Fees below it are left out. Default: none. */
   minFee?: bigint;
 }
-
-export type TransactionOrder = "timestamp" | "type" | "amount" | "fee" | "version" | "id";
-
-export interface LockFilter {
-  lockId?: string;
-  senderPublicKey?: string;
-  senderId?: string;
-  recipientId?: string;
-  secretHash?: string;
-  /** Exact. */
-  vendorField?: string;
-  expirationType?: number;
-  amount?: Range<bigint>;
-  expirationValue?: Range<number>;
-  timestamp?: Range<number>;
-  /** Whether the lock has expired at the snapshot's tip, by `isExpired` of `portico/chain`. */
-  isExpired?: boolean;
-}
-export type LockOrder = "timestamp" | "amount" | "expirationValue" | "lockId";
 
 export type WalletQuery = ListQuery<WalletFilter, WalletOrder>;
 export type DelegateQuery = ListQuery<DelegateFilter, DelegateOrder>;

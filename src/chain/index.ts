@@ -5,9 +5,11 @@ export { applyBlock, type BlockChanges, emptyWallet, type LedgerSource, type Wal
 export type { FullBlock } from "./blocks/block.js";
 export { finalHeightAt, finalityAt } from "./milestones.js";
 export { createDigest, delegatePart, type DelegateFigures, type Digest, digestOf, lockPart, ranksPart, type StateParts, supplyPart, walletPart } from "./digest.js";
+export { blockList, delegateList, type List, type ListFilter, lockList, transactionList, walletList } from "./lists.js";
 export { isExpired } from "./locks.js";
 export type { Constants, Milestones } from "./milestones.js";
 export { endsRound, forgingOrder, rankDelegates, type Round, roundOf } from "./rounds.js";
 export { type ChainRules, createChainRules } from "./rules.js";
 export { slotHeights, type Slots, slotsAt, type Turns, turnsAfter } from "./rounds.js";
+export { createTester } from "./tester.js";
 export { coreTransactionTypes } from "./blocks/transaction-types.js";

@@ -42,7 +42,7 @@ const text = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1);
 export const walletSpec: ListSpec<Wallet, WalletFilter, WalletOrder> = {
   name: "wallets",
   kind: "wallet",
-  fields: ["address", "publicKey", "username", "balance", "voteBalance"],
+  fields: ["address", "publicKey", "username", "balance", "voteBalance", "nonce"],
   usual: { field: "balance", direction: "desc" },
   filters: [
     exact("address", (row) => row.address),
@@ -54,6 +54,7 @@ export const walletSpec: ListSpec<Wallet, WalletFilter, WalletOrder> = {
     range("balance", (row) => row.balance),
     range("voteBalance", (row) => row.voteBalance),
     range("producedBlocks", (row) => row.producedBlocks),
+    range("nonce", (row) => row.nonce),
   ],
   ask: (snapshot, query) => snapshot.wallets(query),
   find: (snapshot, { address }) => snapshot.wallet(address),

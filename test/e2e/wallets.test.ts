@@ -123,7 +123,7 @@ for (const name of chainNames) {
     });
 
     describe("what is refused", () => {
-      const order = orderRule("address", "publicKey", "username", "balance", "voteBalance");
+      const order = orderRule(...Object.keys(walletKind.orders));
       const queries: [query: string, key: string, rule: string][] = [
         ...pagingRefusals,
         ["orderBy=foo", "orderBy", order],

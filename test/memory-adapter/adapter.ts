@@ -1,13 +1,15 @@
-import type { FeeStatistics, Transaction } from "../../types/chain.js";
+import type { Block, Delegate, FeeStatistics, Lock, Transaction, Wallet } from "../../types/chain.js";
 import type { FullBlock } from "../../src/chain/blocks/block.js";
 import type { ChainAdapter, ChainSnapshot, ChangesView, KeptBlock, OrphanBlock } from "../../types/chain-adapter.js";
-import type { Page, WalletChange, WalletChangesQuery } from "../../types/chain-queries.js";
+import type { BlockFilter, DelegateFilter, LockFilter, Page, TransactionFilter, WalletChange, WalletChangesQuery, WalletFilter } from "../../types/chain-queries.js";
 import type { BlockData } from "../../types/events.js";
 import type { Network } from "../../types/node-context.js";
 import type { TransactionType } from "../../types/transaction-type.js";
 import { averageOf } from "../../src/chain/amount.js";
+import { blockList, delegateList, lockList, transactionList, walletList } from "../../src/chain/lists.js";
+import { isExpired } from "../../src/chain/locks.js";
 import { createChainRules } from "../../src/chain/rules.js";
-import { blockTests, createDelegateTests, createLockTests, createTransactionTests, walletTests } from "./filters.js";
+import { createTester } from "../../src/chain/tester.js";
 import { blocks, delegates, list, locks, transactions, wallets } from "./lists.js";
 import { digestOf } from "./digest.js";
 import { delegatesOf, emptyState, type State, supplyOf, tipOf, transactionsOf, walletsOf, withBlock } from "./state.js";
@@ -58,6 +60,9 @@ const walletChangesOf = (states: readonly State[], { address, heights: { from = 
   return { rows: found.slice(offset, offset + limit), total: found.length };
 };
 
+const walletTester = createTester<WalletFilter, Wallet>(walletList.filters);
+const blockTester = createTester<BlockFilter, Block>(blockList.filters);
+
 /** Makes a value when it is first asked for. */
 const once = <T>(make: () => T): (() => T) => {
   let made: { value: T } | undefined;
@@ -71,9 +76,24 @@ const snapshotOf = (state: State, walletChanges: NonNullable<ChainSnapshot["wall
   const allBlocks = state.blocks.map(({ block }) => block);
   const allTransactions = once(() => transactionsOf(state));
   const allLocks = [...state.locks.values()];
-  const delegateTests = once(() => createDelegateTests(({ address }) => state.drafts.get(address)?.secondPublicKey ?? null));
-  const transactionTests = once(() => createTransactionTests(state.rules.recipientsOf));
-  const lockTests = once(() => createLockTests(tipOf(state)));
+  const { recipientsOf } = state.rules;
+  const owners = (transaction: Transaction): string[] => [transaction.senderId, ...recipientsOf(transaction)];
+  const testers = {
+    delegates: createTester<DelegateFilter, Delegate>(delegateList.filters, {
+      secondPublicKey: ({ address }) => state.drafts.get(address)?.secondPublicKey ?? null,
+    }),
+    transactions: createTester<TransactionFilter, Transaction>(transactionList.filters, {
+      recipientId: recipientsOf,
+      ownerId: owners,
+      addresses: owners,
+      vendorFieldHex: ({ vendorField }) => vendorField && Buffer.from(vendorField, "utf8").toString("hex"),
+    }),
+    locks: createTester<LockFilter, Lock>(lockList.filters, {
+      expirationType: ({ expiration }) => expiration.type,
+      expirationValue: ({ expiration }) => expiration.value,
+      isExpired: (lock) => isExpired(lock, tipOf(state)),
+    }),
+  };
   const digest = once(() => digestOf(state, allDelegates()));
   return {
     tip: tipOf(state),
@@ -82,15 +102,15 @@ const snapshotOf = (state: State, walletChanges: NonNullable<ChainSnapshot["wall
       return digest();
     },
     wallet: (name) => allWallets().find(({ address, publicKey, username }) => [address, publicKey, username].includes(name)),
-    wallets: (query) => list(allWallets(), query, walletTests, wallets),
+    wallets: (query) => list(allWallets(), query, walletTester, wallets),
     delegate: (name) => allDelegates().find(({ address, publicKey, username }) => [address, publicKey, username].includes(name)),
-    delegates: (query) => list(allDelegates(), query, delegateTests(), delegates),
+    delegates: (query) => list(allDelegates(), query, testers.delegates, delegates),
     block: (key) => allBlocks.find(({ id, height }) => ("id" in key ? id === key.id : height === key.height)),
-    blocks: (query) => list(allBlocks, query, blockTests, blocks),
+    blocks: (query) => list(allBlocks, query, blockTester, blocks),
     transaction: (id) => allTransactions().find((transaction) => transaction.id === id),
-    transactions: (query) => list(allTransactions(), query, transactionTests(), transactions),
+    transactions: (query) => list(allTransactions(), query, testers.transactions, transactions),
     lock: (id) => state.locks.get(id),
-    locks: (query) => list(allLocks, query, lockTests(), locks),
+    locks: (query) => list(allLocks, query, testers.locks, locks),
     round: (round) => state.rounds.get(round),
     feeStatistics: ({ from, to, minFee = 0n }) =>
       feeStatisticsOf(

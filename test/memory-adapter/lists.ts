@@ -9,7 +9,6 @@ import type {
   TransactionOrder,
   WalletOrder,
 } from "../../types/chain-queries.js";
-import type { Tests } from "./filters.js";
 
 type Value = bigint | number | string | null;
 
@@ -71,21 +70,15 @@ const sorted = <Row, Field extends string>(
   return [...(direction === "desc" ? descending : descending.reverse()), ...without];
 };
 
-const passes = <Row, Filter extends object>(row: Row, filter: Filter, tests: Tests<Row, Filter>): boolean =>
-  (Object.keys(filter) as (keyof Filter)[]).every((key) => {
-    const value = filter[key];
-    return value === undefined || tests[key](row, value);
-  });
-
 /** Filters, sorts and slices. */
 export const list = <Row, Filter extends object, Field extends string>(
   rows: Row[],
   { filter, order, offset, limit }: ListQuery<Filter, Field>,
-  tests: Tests<Row, Filter>,
+  tester: (filter: Filter) => ((row: Row) => boolean) | undefined,
   ordering: Ordering<Row, Field>,
 ): Page<Row> => {
   const found = sorted(
-    rows.filter((row) => passes(row, filter, tests)),
+    rows.filter(tester(filter) ?? (() => true)),
     order,
     ordering,
   );

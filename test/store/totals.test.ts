@@ -183,6 +183,7 @@ const walletFilters = (): Values<WalletFilter> => ({
   balance: { from: 2n, to: 5n },
   voteBalance: { to: 5n },
   producedBlocks: { to: 5 },
+  nonce: { to: 1n },
 });
 
 const delegateFilters = (): Values<DelegateFilter> => ({

@@ -18,6 +18,7 @@ import type {
   WalletFilter,
   WalletOrder,
 } from "portico";
+import { blockList, delegateList, type ListFilter, lockList, transactionList, walletList } from "portico/chain";
 import { boundText } from "./amounts.js";
 import { blockColumns, lockColumns, rowFrom, transactionColumns } from "./columns.js";
 import type { Database, SqlRow, SqlValue } from "./database.js";
@@ -42,46 +43,36 @@ export interface List<Row, Filter, Field extends string> {
   rowFrom(found: SqlRow, state: State): Row;
 }
 
-const is =
-  (column: string): Condition<string | number> =>
-  (value, bind) =>
-    `${column} = ${bind(value)}`;
+const between = ({ from, to }: Range<bigint | number>, expression: string, bind: Bind): string => {
+  const bound = (value: bigint | number): string => bind(typeof value === "bigint" ? boundText(value) : value);
+  return [from === undefined ? "1" : `${expression} >= ${bound(from)}`, to === undefined ? "1" : `${expression} <= ${bound(to)}`].join(" AND ");
+};
 
-const within =
-  <Value>(expression: string, write: (bound: Value) => SqlValue): Condition<Range<Value>> =>
-  ({ from, to }, bind) =>
-    [
-      from === undefined ? "1" : `${expression} >= ${bind(write(from))}`,
-      to === undefined ? "1" : `${expression} <= ${bind(write(to))}`,
-    ].join(" AND ");
+/** The condition that a filter stands for, by how the table of its list (`portico/chain`) says that rows are compared with it. */
+const conditions: Record<ListFilter["by"], (expression: string) => Condition<unknown>> = {
+  value: (expression) => (value, bind) =>
+    `${expression} = ${bind(typeof value === "bigint" ? boundText(value) : typeof value === "boolean" ? Number(value) : (value as SqlValue))}`,
+  any: (expression) => (values, bind) => `${expression} IN (${(values as string[]).map(bind).join(", ")})`,
+  part: (expression) => (value, bind) => `instr(${expression}, ${bind(value as string)}) > 0`,
+  range: (expression) => (value, bind) => between(value as Range<bigint | number>, expression, bind),
+};
 
-const amount = (column: string): Condition<Range<bigint>> => within(column, boundText);
-const number = (expression: string): Condition<Range<number>> => within(expression, (bound) => bound);
-
-const anyOf =
-  (column: string): Condition<string[]> =>
-  (values, bind) =>
-    `${column} IN (${values.map(bind).join(", ")})`;
-
-const part =
-  (column: string): Condition<string> =>
-  (value, bind) =>
-    `instr(${column}, ${bind(value)}) > 0`;
+/** A list's filters and orders: by the columns of the same names, except those that are given. */
+const byColumns = <Filter, Field extends string>(
+  list: { filters: Readonly<Record<keyof Filter & string, ListFilter>>; orders: readonly Field[] },
+  given: { filters?: { [Name in keyof Filter]?: Condition<Required<Filter>[Name]> }; orders?: Partial<Record<Field, string>> } = {},
+): Pick<List<unknown, Filter, Field>, "filters" | "orders"> => {
+  const filters = Object.entries<ListFilter>(list.filters).map(([name, { by, of = name }]) => [name, conditions[by](of)]);
+  const orders = list.orders.map((field) => [field, field]);
+  return {
+    filters: { ...Object.fromEntries(filters), ...given.filters } as List<unknown, Filter, Field>["filters"],
+    orders: { ...Object.fromEntries(orders), ...given.orders } as Record<Field, string>,
+  };
+};
 
 const wallets: List<Wallet, WalletFilter, WalletOrder> = {
   table: "wallets",
-  filters: {
-    address: is("address"),
-    addresses: anyOf("address"),
-    publicKey: is("publicKey"),
-    secondPublicKey: is("secondPublicKey"),
-    vote: is("vote"),
-    username: is("username"),
-    balance: amount("balance"),
-    voteBalance: amount("voteBalance"),
-    producedBlocks: number("producedBlocks"),
-  },
-  orders: { address: "address", publicKey: "publicKey", username: "username", balance: "balance", voteBalance: "voteBalance" },
+  ...byColumns(walletList),
   gaps: ["publicKey", "username"],
   ties: [{ by: "address", first: "ASC" }],
   rowFrom: walletFrom,
@@ -93,34 +84,7 @@ const approval = "approval(voteBalance, (SELECT supply FROM states WHERE revisio
 const delegates: List<Delegate, DelegateFilter, DelegateOrder> = {
   table: "wallets",
   only: "username IS NOT NULL",
-  filters: {
-    address: is("address"),
-    publicKey: is("publicKey"),
-    username: part("username"),
-    usernames: anyOf("username"),
-    secondPublicKey: is("secondPublicKey"),
-    vote: is("vote"),
-    balance: amount("balance"),
-    approval: number(approval),
-    forgedFees: amount("forgedFees"),
-    forgedRewards: amount("forgedRewards"),
-    forgedTotal: amount("forgedTotal"),
-    producedBlocks: number("producedBlocks"),
-    voteBalance: amount("voteBalance"),
-    resigned: (resigned, bind) => `resigned = ${bind(Number(resigned))}`,
-  },
-  orders: {
-    username: "username",
-    rank: "rank",
-    address: "address",
-    publicKey: "publicKey",
-    approval,
-    producedBlocks: "producedBlocks",
-    forgedFees: "forgedFees",
-    forgedRewards: "forgedRewards",
-    forgedTotal: "forgedTotal",
-    voteBalance: "voteBalance",
-  },
+  ...byColumns<DelegateFilter, DelegateOrder>(delegateList, { orders: { approval }, filters: { approval: conditions.range(approval) } }),
   gaps: ["rank"],
   ties: [{ by: "username", first: "ASC" }],
   rowFrom: delegateFrom,
@@ -128,32 +92,7 @@ const delegates: List<Delegate, DelegateFilter, DelegateOrder> = {
 
 const blocks: List<Block, BlockFilter, BlockOrder> = {
   table: "blocks",
-  filters: {
-    id: is("id"),
-    version: is("version"),
-    previousBlock: is("previousBlock"),
-    payloadHash: is("payloadHash"),
-    generatorPublicKey: is("generatorPublicKey"),
-    blockSignature: is("blockSignature"),
-    timestamp: number("timestamp"),
-    height: number("height"),
-    numberOfTransactions: number("numberOfTransactions"),
-    totalAmount: amount("totalAmount"),
-    totalFee: amount("totalFee"),
-    reward: amount("reward"),
-    payloadLength: number("payloadLength"),
-  },
-  orders: {
-    height: "height",
-    timestamp: "height",
-    version: "version",
-    id: "id",
-    numberOfTransactions: "numberOfTransactions",
-    totalAmount: "totalAmount",
-    totalFee: "totalFee",
-    reward: "reward",
-    payloadLength: "payloadLength",
-  },
+  ...byColumns<BlockFilter, BlockOrder>(blockList, { orders: { timestamp: "height" } }),
   gaps: [],
   ties: [{ by: "height", first: "DESC" }],
   // `previousBlock` of genesis is null, not absent.
@@ -165,25 +104,15 @@ const owned = (addresses: string): string => `(senderId IN (${addresses}) OR ${r
 
 const transactions: List<Transaction, TransactionFilter, TransactionOrder> = {
   table: "transactions",
-  filters: {
-    id: is("id"),
-    blockId: is("blockId"),
-    version: is("version"),
-    typeGroup: is("typeGroup"),
-    type: is("type"),
-    senderPublicKey: is("senderPublicKey"),
-    senderId: is("senderId"),
-    recipientId: (address, bind) => received(bind(address)),
-    ownerId: (address, bind) => owned(bind(address)),
-    addresses: (addresses, bind) => owned(addresses.map(bind).join(", ")),
-    vendorField: (text, bind) => `vendorFieldHex = ${bind(Buffer.from(text, "utf8").toString("hex"))}`,
-    vendorFieldHex: part("vendorFieldHex"),
-    timestamp: number("timestamp"),
-    amount: amount("amount"),
-    fee: amount("fee"),
-    nonce: (nonce, bind) => `nonce = ${bind(boundText(nonce))}`,
-  },
-  orders: { timestamp: "blockHeight", type: "type", amount: "amount", fee: "fee", version: "version", id: "id" },
+  ...byColumns<TransactionFilter, TransactionOrder>(transactionList, {
+    orders: { timestamp: "blockHeight" },
+    filters: {
+      recipientId: (address, bind) => received(bind(address)),
+      ownerId: (address, bind) => owned(bind(address)),
+      addresses: (addresses, bind) => owned(addresses.map(bind).join(", ")),
+      vendorField: (text, bind) => `vendorFieldHex = ${bind(Buffer.from(text, "utf8").toString("hex"))}`,
+    },
+  }),
   gaps: [],
   ties: [
     { by: "blockHeight", first: "DESC" },
@@ -194,21 +123,13 @@ const transactions: List<Transaction, TransactionFilter, TransactionOrder> = {
 
 const locks: List<Lock, LockFilter, LockOrder> = {
   table: "locks",
-  filters: {
-    lockId: is("lockId"),
-    senderPublicKey: is("senderPublicKey"),
-    senderId: is("senderId"),
-    recipientId: is("recipientId"),
-    secretHash: is("secretHash"),
-    vendorField: (text, bind) => `vendorField = ${bind(JSON.stringify(text))}`,
-    expirationType: is("expirationType"),
-    amount: amount("amount"),
-    expirationValue: number("expirationValue"),
-    timestamp: number("timestamp"),
-    isExpired: (expired, bind, { tip }) =>
-      `(expirationValue <= CASE expirationType WHEN 1 THEN ${bind(tip.timestamp)} ELSE ${bind(tip.height)} END) = ${bind(Number(expired))}`,
-  },
-  orders: { timestamp: "timestamp", amount: "amount", expirationValue: "expirationValue", lockId: "lockId" },
+  ...byColumns<LockFilter, LockOrder>(lockList, {
+    filters: {
+      vendorField: (text, bind) => `vendorField = ${bind(JSON.stringify(text))}`,
+      isExpired: (expired, bind, { tip }) =>
+        `(expirationValue <= CASE expirationType WHEN 1 THEN ${bind(tip.timestamp)} ELSE ${bind(tip.height)} END) = ${bind(Number(expired))}`,
+    },
+  }),
   gaps: [],
   ties: [{ by: "lockId", first: "ASC" }],
   rowFrom: (found) => rowFrom(lockColumns, found, "absent"),

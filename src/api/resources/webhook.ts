@@ -4,7 +4,7 @@ import { InputOf, isoTime, ListOf, OneOf, requiredKeyword, spanOf, Text, WholeNu
 import { mostShown, operatorNames, operators } from "../../webhooks/conditions/conditions.js";
 import { endsPauseRule, limits } from "../../webhooks/register/draft.js";
 import { largestKept } from "../../webhooks/register/dry-run.js";
-import { TextOrNull } from "./values/text.js";
+import { TextOrNull } from "./values.js";
 
 const Milliseconds = Type.Integer({ description: "Milliseconds since 1970." });
 const MillisecondsOrNull = Type.Unsafe<number | null>({ type: ["integer", "null"], description: "Milliseconds since 1970." });

@@ -4,15 +4,19 @@ import type { WalletQuery } from "../../../types/chain-queries.js";
 import { PorticoError } from "../../errors.js";
 import { Text } from "../../http/input/schema.js";
 import { type Route, routesOf } from "../../http/route.js";
-import { pageOf } from "../queries/page.js";
-import { AmountText } from "../resources/values/amount.js";
-import { TextOrNull } from "../resources/values/text.js";
+import { pageOf } from "../resources/lists.js";
+import { AmountText, TextOrNull } from "../resources/values.js";
 import type { ApiState } from "../state.js";
-import { firstGeneration, succeeded, SucceededWith } from "./envelope.js";
+import { firstGeneration, pageOfQuery, paging, requireAddress, succeeded, SucceededWith } from "./input.js";
 import { feeOf, FeeReply } from "./fees.js";
-import { pageOfQuery, paging, requireAddress } from "./input.js";
-import { AccountResource, presentAccount, presentTopAccount, TopAccountResource } from "./resources/account.js";
-import { FoundDelegateResource, presentFoundDelegate } from "./resources/delegate.js";
+import {
+  AccountResource,
+  FoundDelegateResource,
+  presentAccount,
+  presentFoundDelegate,
+  presentTopAccount,
+  TopAccountResource,
+} from "./resources.js";
 
 const { item } = routesOf<ApiState>();
 const common = { ...firstGeneration, resource: "accounts" } as const;

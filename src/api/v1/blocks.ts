@@ -1,15 +1,53 @@
 import { type Static, Type } from "@sinclair/typebox";
+import type { Block } from "../../../types/chain.js";
 import { parseAmount } from "../../chain/amount.js";
 import { PorticoError } from "../../errors.js";
 import { Text } from "../../http/input/schema.js";
 import { type Route, routesOf } from "../../http/route.js";
-import { blockNamed, BlockListQuery, pageOfBlocks } from "../queries/blocks.js";
-import { Amount } from "../resources/values/amount.js";
+import { BlockListQuery, blockNamed, pageOfBlocks } from "../resources/blocks.js";
+import { Amount, TextOrNull } from "../resources/values.js";
 import type { ApiState } from "../state.js";
-import { firstGeneration, succeeded, SucceededWith } from "./envelope.js";
-import { feeOf, FeeReply, FeesReply, feesOf } from "./fees.js";
-import { pageOfQuery, paging } from "./input.js";
-import { BlockResource, presentBlock } from "./resources/block.js";
+import { firstGeneration, pageOfQuery, paging, succeeded, SucceededWith } from "./input.js";
+import { feeOf, FeeReply, feesOf, FeesReply } from "./fees.js";
+
+export const BlockResource = Type.Object(
+  {
+    id: Type.String(),
+    version: Type.Integer(),
+    timestamp: Type.Integer({ description: "Seconds since the network's epoch." }),
+    previousBlock: TextOrNull,
+    height: Type.Integer(),
+    numberOfTransactions: Type.Integer(),
+    totalAmount: Amount,
+    totalForged: Amount,
+    totalFee: Amount,
+    reward: Amount,
+    payloadLength: Type.Integer({ description: "Bytes." }),
+    payloadHash: Type.String(),
+    generatorPublicKey: Type.String(),
+    blockSignature: Type.String(),
+    confirmations: Type.Integer({ description: "Height of the tip minus the block's." }),
+  },
+  { title: "FlatBlock" },
+);
+
+const presentBlock = (block: Block, tipHeight: number): Static<typeof BlockResource> => ({
+  id: block.id,
+  version: block.version,
+  timestamp: block.timestamp,
+  previousBlock: block.previousBlock,
+  height: block.height,
+  numberOfTransactions: block.numberOfTransactions,
+  totalAmount: block.totalAmount,
+  totalForged: block.reward + block.totalFee,
+  totalFee: block.totalFee,
+  reward: block.reward,
+  payloadLength: block.payloadLength,
+  payloadHash: block.payloadHash,
+  generatorPublicKey: block.generatorPublicKey,
+  blockSignature: block.blockSignature,
+  confirmations: tipHeight - block.height,
+});
 
 const { item } = routesOf<ApiState>();
 const common = { ...firstGeneration, resource: "blocks" } as const;

@@ -5,16 +5,20 @@ import { isDigits } from "../../text/digits.js";
 import { inputError, PorticoError } from "../../errors.js";
 import { InputOf, orderKind, Text, WholeNumber } from "../../http/input/schema.js";
 import { type Route, routesOf } from "../../http/route.js";
-import { inKnownCase, PublicKey } from "../queries/fields.js";
-import { pageOf } from "../queries/page.js";
-import { votersOf } from "../queries/wallets.js";
-import { Amount } from "../resources/values/amount.js";
+import { inKnownCase, pageOf, PublicKey } from "../resources/lists.js";
+import { votersOf } from "../resources/wallets.js";
+import { Amount } from "../resources/values.js";
 import { type ApiState, requireSupport } from "../state.js";
-import { firstGeneration, succeeded, SucceededWith } from "./envelope.js";
+import { firstGeneration, paging, succeeded, SucceededWith } from "./input.js";
 import { feeOf } from "./fees.js";
-import { paging } from "./input.js";
-import { DelegateResource, FoundDelegateResource, presentDelegate, presentFoundDelegate } from "./resources/delegate.js";
-import { presentVoter, VoterResource } from "./resources/account.js";
+import {
+  DelegateResource,
+  FoundDelegateResource,
+  presentDelegate,
+  presentFoundDelegate,
+  presentVoter,
+  VoterResource,
+} from "./resources.js";
 
 const { item } = routesOf<ApiState>();
 const common = { ...firstGeneration, resource: "delegates" } as const;

@@ -1,8 +1,8 @@
 import { Type } from "@sinclair/typebox";
-import { Amount } from "../resources/values/amount.js";
-import { presentStaticFees } from "../resources/node/constants.js";
+import { Amount } from "../resources/values.js";
+import { presentStaticFees } from "../resources/node.js";
 import type { ApiState } from "../state.js";
-import { SucceededWith } from "./envelope.js";
+import { SucceededWith } from "./input.js";
 
 /** The static fee of a kind of transaction at the tip, by its key; 0 if the network defines none. */
 export const feeOf = (key: string, { chain, rules }: ApiState): bigint => presentStaticFees(rules.milestones.at(chain.tip.height))[key] ?? 0n;

@@ -1,10 +1,10 @@
 import { Type } from "@sinclair/typebox";
 import { type Route, routesOf } from "../../http/route.js";
 import { andThen } from "../../async/maybe-promise.js";
-import { hostStatus } from "../queries/host.js";
-import { Ports } from "../resources/node/peer.js";
+import { hostStatus } from "../resources/node.js";
+import { Ports } from "../resources/peers.js";
 import type { ApiState } from "../state.js";
-import { firstGeneration, succeeded, SucceededWith } from "./envelope.js";
+import { firstGeneration, succeeded, SucceededWith } from "./input.js";
 
 const { item } = routesOf<ApiState>();
 const common = { ...firstGeneration, resource: "loader" } as const;

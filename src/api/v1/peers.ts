@@ -1,13 +1,40 @@
+import { type Static, Type } from "@sinclair/typebox";
 import { isIP } from "node:net";
-import { Type } from "@sinclair/typebox";
 import { inputError, PorticoError } from "../../errors.js";
 import { OrderBy, Text, WholeNumber } from "../../http/input/schema.js";
 import { type Route, routesOf } from "../../http/route.js";
-import { knownPeers, pageOfPeers, peerFilters, type PeerOrder } from "../queries/peers.js";
+import {
+  knownPeers,
+  pageOfPeers,
+  peerFilters,
+  type PeerOrder,
+  type PeerResource as SecondPeerResource,
+  Ports,
+} from "../resources/peers.js";
 import type { ApiState } from "../state.js";
-import { firstGeneration, succeeded, SucceededWith } from "./envelope.js";
-import { pageOfQuery, paging } from "./input.js";
-import { PeerResource, presentPeer } from "./resources/peer.js";
+import { firstGeneration, pageOfQuery, paging, succeeded, SucceededWith } from "./input.js";
+
+export const PeerResource = Type.Object(
+  {
+    ip: Type.String(),
+    port: Type.Integer({ description: "Port of the peer protocol." }),
+    ports: Ports,
+    version: Type.String({ description: "Version of the node software." }),
+    height: Type.Integer(),
+    status: Type.String({ description: "OK for a peer that answers, otherwise its status code." }),
+    os: Type.String({ description: "`unknown` if the host does not know it." }),
+    delay: Type.Integer({ description: "Milliseconds." }),
+  },
+  { title: "FlatPeer" },
+);
+
+const answering = 200;
+
+const presentPeer = ({ latency, status, ...peer }: Static<typeof SecondPeerResource>): Static<typeof PeerResource> => ({
+  ...peer,
+  status: status === answering ? "OK" : String(status),
+  delay: latency,
+});
 
 const { item } = routesOf<ApiState>();
 /** Peers come from the host, and do not depend on the chain's state. */

@@ -1,6 +1,6 @@
 import { type Route, routesOf } from "../../http/route.js";
 import type { ApiState } from "../state.js";
-import { firstGeneration, succeeded } from "./envelope.js";
+import { firstGeneration, succeeded } from "./input.js";
 import { feeOf, FeeReply } from "./fees.js";
 
 const { item } = routesOf<ApiState>();

@@ -1,19 +1,84 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { TransactionFilter, TransactionOrder } from "../../../types/chain-queries.js";
+import type { Transaction } from "../../../types/chain.js";
 import type { TransactionData } from "../../../types/events.js";
-import type { UnconfirmedTransaction } from "../../chain/blocks/block.js";
 import { runSliced, type Sliced } from "../../async/time-slicing.js";
+import type { UnconfirmedTransaction } from "../../chain/blocks/block.js";
 import { PorticoError } from "../../errors.js";
-import { Amount, OrderBy, Text, WholeNumber } from "../../http/input/schema.js";
+import { Amount as AmountInput, OrderBy, Text, WholeNumber } from "../../http/input/schema.js";
 import { type Route, routesOf } from "../../http/route.js";
-import { Address, BlockId, Hash, PublicKey } from "../queries/fields.js";
-import { allUnconfirmed, readUnconfirmed, unconfirmedNamed } from "../queries/pool.js";
-import { transactionNamed, withBlockId } from "../queries/transactions.js";
+import { Address, BlockId, Hash, PublicKey } from "../resources/lists.js";
+import { allUnconfirmed, readUnconfirmed, unconfirmedNamed } from "../resources/pool.js";
+import { FlatAssetResource, presentAsset, transactionNamed, withBlockId } from "../resources/transactions.js";
+import { Amount } from "../resources/values.js";
 import type { ApiState } from "../state.js";
 import { transactionsOfAny } from "./any-of.js";
-import { firstGeneration, succeeded, SucceededWith } from "./envelope.js";
-import { pageOfQuery, paging, requireAddress } from "./input.js";
-import { presentTransaction, presentUnconfirmed, TransactionResource, UnconfirmedTransactionResource } from "./resources/transaction.js";
+import { firstGeneration, pageOfQuery, paging, requireAddress, succeeded, SucceededWith } from "./input.js";
+
+const members = {
+  id: Type.String(),
+  version: Type.Integer(),
+  typeGroup: Type.Integer(),
+  type: Type.Integer(),
+  amount: Amount,
+  fee: Amount,
+  recipientId: Type.String({ description: "The sender if the transaction names no recipient of its own, or has several payments. Filters go by those that are named." }),
+  senderId: Type.String(),
+  senderPublicKey: Type.String(),
+  vendorField: Type.Optional(Type.String()),
+  signature: Type.Optional(Type.String()),
+  signSignature: Type.Optional(Type.String()),
+  signatures: Type.Optional(Type.Array(Type.String())),
+  asset: FlatAssetResource,
+};
+
+const Timestamp = Type.Integer({ description: "Seconds since the network's epoch." });
+
+export const TransactionResource = Type.Object(
+  {
+    ...members,
+    blockid: Type.String(),
+    timestamp: Timestamp,
+    confirmations: Type.Integer({ description: "Height of the tip minus that of its block, plus 1." }),
+  },
+  { title: "FlatTransaction" },
+);
+
+/** A transaction in the pool: it has no block yet, and in version 2 no timestamp. */
+export const UnconfirmedTransactionResource = Type.Object(
+  { ...members, timestamp: Type.Optional(Timestamp), confirmations: Type.Literal(0) },
+  { title: "FlatUnconfirmedTransaction" },
+);
+
+const presentCommon = (transaction: UnconfirmedTransaction) => ({
+  id: transaction.id,
+  version: transaction.version,
+  typeGroup: transaction.typeGroup,
+  type: transaction.type,
+  amount: transaction.amount,
+  fee: transaction.fee,
+  recipientId: transaction.recipientId ?? transaction.senderId,
+  senderId: transaction.senderId,
+  senderPublicKey: transaction.senderPublicKey,
+  ...(transaction.vendorField === undefined ? {} : { vendorField: transaction.vendorField }),
+  ...(transaction.signature === undefined ? {} : { signature: transaction.signature }),
+  ...(transaction.secondSignature === undefined ? {} : { signSignature: transaction.secondSignature }),
+  ...(transaction.signatures === undefined ? {} : { signatures: transaction.signatures }),
+  asset: presentAsset(transaction.asset ?? {}),
+});
+
+const presentTransaction = (transaction: Transaction, tipHeight: number): Static<typeof TransactionResource> => ({
+  ...presentCommon(transaction),
+  blockid: transaction.blockId,
+  timestamp: transaction.timestamp,
+  confirmations: tipHeight - transaction.blockHeight + 1,
+});
+
+export const presentUnconfirmed = (transaction: UnconfirmedTransaction): Static<typeof UnconfirmedTransactionResource> => ({
+  ...presentCommon(transaction),
+  ...(transaction.timestamp === undefined ? {} : { timestamp: transaction.timestamp }),
+  confirmations: 0,
+});
 
 const { item } = routesOf<ApiState>();
 const common = { ...firstGeneration, resource: "transactions" } as const;
@@ -32,8 +97,8 @@ const Filters = Type.Object({
   ownerAddress: Type.Optional(Type.Unsafe<string>({ ...Address, description: "Sender or recipient." })),
   vendorField: Type.Optional(Text({ description: "Exact match." })),
   timestamp: Type.Optional(WholeNumber({ minimum: 0, description: "Its own time in version 1, that of its block otherwise: seconds since the network's epoch." })),
-  amount: Type.Optional(Amount({ description: "What it transfers, in units of 1e-8 of the token." })),
-  fee: Type.Optional(Amount({ description: "What its sender paid, in units of 1e-8 of the token." })),
+  amount: Type.Optional(AmountInput({ description: "What it transfers, in units of 1e-8 of the token." })),
+  fee: Type.Optional(AmountInput({ description: "What its sender paid, in units of 1e-8 of the token." })),
 });
 type Filters = Static<typeof Filters>;
 

@@ -1,7 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { type Route, routesOf } from "../../http/route.js";
-import { Amount } from "../resources/values/amount.js";
-import { DataOf } from "../resources/values/data.js";
+import { Amount, DataOf } from "../resources/values.js";
 import type { ApiState } from "../state.js";
 
 const { item } = routesOf<ApiState>();

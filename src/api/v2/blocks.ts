@@ -1,12 +1,16 @@
 import { Type } from "@sinclair/typebox";
 import { Text } from "../../http/input/schema.js";
 import { type Route, routesOf } from "../../http/route.js";
-import { BlockListQuery, BlockSearchBody, BlockSearchQuery, findBlock, listBlocks, showBlock } from "../queries/blocks.js";
-import { largestSearch, within } from "../queries/page.js";
-import { pageOfTransactions, transactionFilter, TransactionListQuery, withBlockId } from "../queries/transactions.js";
-import { BlockResource } from "../resources/block.js";
-import { DataOf } from "../resources/values/data.js";
-import { TransactionResource } from "../resources/transactions/transaction.js";
+import { BlockListQuery, BlockResource, BlockSearchBody, BlockSearchQuery, findBlock, listBlocks, showBlock } from "../resources/blocks.js";
+import { largestSearch, within } from "../resources/lists.js";
+import {
+  pageOfTransactions,
+  transactionFilter,
+  TransactionListQuery,
+  TransactionResource,
+  withBlockId,
+} from "../resources/transactions.js";
+import { DataOf } from "../resources/values.js";
 import type { ApiState } from "../state.js";
 
 const { item, list } = routesOf<ApiState>();

@@ -2,15 +2,20 @@ import { Type } from "@sinclair/typebox";
 import { Text } from "../../http/input/schema.js";
 import { type Route, routesOf } from "../../http/route.js";
 import { andThen } from "../../async/maybe-promise.js";
-import { BlockListQuery, listBlocks } from "../queries/blocks.js";
-import { delegateFilter, DelegateListQuery, DelegateSearchBody, DelegateSearchQuery, findDelegate, listDelegates } from "../queries/delegates.js";
-import { largestSearch, within } from "../queries/page.js";
-import { balancesOfVoters, listWallets, walletFilter, WalletListQuery } from "../queries/wallets.js";
-import { BalancesResource } from "../resources/balances.js";
-import { BlockResource } from "../resources/block.js";
-import { DataOf } from "../resources/values/data.js";
-import { DelegateResource, presentDelegate } from "../resources/delegate.js";
-import { WalletResource } from "../resources/wallet.js";
+import { BlockListQuery, BlockResource, listBlocks } from "../resources/blocks.js";
+import {
+  delegateFilter,
+  DelegateListQuery,
+  DelegateResource,
+  DelegateSearchBody,
+  DelegateSearchQuery,
+  findDelegate,
+  listDelegates,
+  presentDelegate,
+} from "../resources/delegates.js";
+import { largestSearch, within } from "../resources/lists.js";
+import { balancesOfVoters, BalancesResource, listWallets, walletFilter, WalletListQuery, WalletResource } from "../resources/wallets.js";
+import { DataOf } from "../resources/values.js";
 import type { ApiState } from "../state.js";
 
 const { item, list } = routesOf<ApiState>();

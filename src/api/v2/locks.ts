@@ -1,13 +1,19 @@
 import { Type } from "@sinclair/typebox";
 import { Text } from "../../http/input/schema.js";
 import { type Route, routesOf } from "../../http/route.js";
-import { findLock, listLocks, LockListQuery, LockSearchBody, LockSearchQuery } from "../queries/locks.js";
-import { TransactionSearchQuery } from "../queries/transactions.js";
-import { listUnlocked, UnlockedBody } from "../queries/unlocked.js";
-import { largestSearch } from "../queries/page.js";
-import { DataOf } from "../resources/values/data.js";
-import { LockResource } from "../resources/lock.js";
-import { TransactionResource } from "../resources/transactions/transaction.js";
+import {
+  findLock,
+  listLocks,
+  listUnlocked,
+  LockListQuery,
+  LockResource,
+  LockSearchBody,
+  LockSearchQuery,
+  UnlockedBody,
+} from "../resources/locks.js";
+import { TransactionResource, TransactionSearchQuery } from "../resources/transactions.js";
+import { largestSearch } from "../resources/lists.js";
+import { DataOf } from "../resources/values.js";
 import { type ApiState, requireSupport } from "../state.js";
 
 const { item, list } = routesOf<ApiState>();

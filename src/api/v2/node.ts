@@ -2,12 +2,18 @@ import { Type } from "@sinclair/typebox";
 import { WholeNumber } from "../../http/input/schema.js";
 import { type Route, routesOf } from "../../http/route.js";
 import { andThen } from "../../async/maybe-promise.js";
-import { hostStatus } from "../queries/host.js";
-import { CryptoConfigurationResource, presentCryptoConfiguration } from "../resources/node/crypto-configuration.js";
-import { DataOf } from "../resources/values/data.js";
-import { FeeStatisticsResource, presentFeeStatistics } from "../resources/transactions/fee-statistics.js";
-import { NodeConfigurationResource, presentNodeConfiguration } from "../resources/node/node-configuration.js";
-import { NodeStatusResource, NodeSyncingResource } from "../resources/node/node-status.js";
+import {
+  CryptoConfigurationResource,
+  FeeStatisticsResource,
+  hostStatus,
+  NodeConfigurationResource,
+  NodeStatusResource,
+  NodeSyncingResource,
+  presentCryptoConfiguration,
+  presentFeeStatistics,
+  presentNodeConfiguration,
+} from "../resources/node.js";
+import { DataOf } from "../resources/values.js";
 import { type ApiState, requireSupport } from "../state.js";
 
 const { item } = routesOf<ApiState>();

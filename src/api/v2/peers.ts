@@ -1,9 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import { Text } from "../../http/input/schema.js";
 import { type Route, routesOf } from "../../http/route.js";
-import { findPeer, knownPeers, PeerListQuery, pageOfPeers, suspendedPeers } from "../queries/peers.js";
-import { DataOf } from "../resources/values/data.js";
-import { PeerResource } from "../resources/node/peer.js";
+import { findPeer, knownPeers, pageOfPeers, PeerListQuery, PeerResource, suspendedPeers } from "../resources/peers.js";
+import { DataOf } from "../resources/values.js";
 import type { ApiState } from "../state.js";
 
 const { item, list } = routesOf<ApiState>();

@@ -1,10 +1,25 @@
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
+import type { RoundDelegate } from "../../../types/chain.js";
 import { PorticoError } from "../../errors.js";
 import { Text } from "../../http/input/schema.js";
 import { type Route, routesOf } from "../../http/route.js";
-import { DataOf } from "../resources/values/data.js";
-import { presentRoundDelegate, RoundDelegateResource } from "../resources/round.js";
+import { Amount, DataOf } from "../resources/values.js";
 import { type ApiState, requireSupport } from "../state.js";
+
+const RoundDelegateResource = Type.Object(
+  {
+    publicKey: Type.String(),
+    username: Type.String(),
+    votes: Type.Unsafe<bigint>({ ...Amount, description: "Vote balance with which the delegate entered the round." }),
+  },
+  { title: "RoundDelegate" },
+);
+
+const presentRoundDelegate = ({ publicKey, username, voteBalance }: RoundDelegate): Static<typeof RoundDelegateResource> => ({
+  publicKey,
+  username,
+  votes: voteBalance,
+});
 
 const { item } = routesOf<ApiState>();
 

@@ -3,23 +3,24 @@ import { PorticoError } from "../../errors.js";
 import { InputOf, Text } from "../../http/input/schema.js";
 import { type Route, routesOf } from "../../http/route.js";
 import { andThen } from "../../async/maybe-promise.js";
-import { findUnconfirmed, listUnconfirmed, mostSubmitted, submitTransactions } from "../queries/pool.js";
+import { findUnconfirmed, listUnconfirmed, mostSubmitted, PoolResultResource, submitTransactions } from "../resources/pool.js";
 import {
   listTransactions,
   presentTransactionOf,
+  presentTransactionTypes,
   transactionFilter,
   TransactionListQuery,
   transactionNamed,
+  TransactionResource,
   TransactionSearchBody,
   TransactionSearchQuery,
-} from "../queries/transactions.js";
-import { largestSearch } from "../queries/page.js";
-import { presentStaticFees, StaticFees } from "../resources/node/constants.js";
-import { DataOf } from "../resources/values/data.js";
-import { PoolResultResource } from "../resources/transactions/pool-result.js";
-import { TransactionResource, UnconfirmedTransactionResource } from "../resources/transactions/transaction.js";
-import { presentTransactionSchemas, TransactionSchemasResource } from "../resources/transactions/transaction-schemas.js";
-import { presentTransactionTypes, TransactionTypesResource } from "../resources/transactions/transaction-types.js";
+  TransactionTypesResource,
+  UnconfirmedTransactionResource,
+} from "../resources/transactions.js";
+import { largestSearch } from "../resources/lists.js";
+import { presentStaticFees, StaticFees } from "../resources/node.js";
+import { DataOf } from "../resources/values.js";
+import { presentTransactionSchemas, TransactionSchemasResource } from "../resources/transaction-schemas.js";
 import type { ApiState } from "../state.js";
 
 const { item, list } = routesOf<ApiState>();

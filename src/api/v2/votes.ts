@@ -3,9 +3,8 @@ import { isVote, voteKind } from "../../chain/blocks/transaction-types.js";
 import { PorticoError } from "../../errors.js";
 import { Text } from "../../http/input/schema.js";
 import { type Route, routesOf } from "../../http/route.js";
-import { listTransactions, presentTransactionOf, transactionNamed, VoteListQuery } from "../queries/transactions.js";
-import { DataOf } from "../resources/values/data.js";
-import { TransactionResource } from "../resources/transactions/transaction.js";
+import { listTransactions, presentTransactionOf, transactionNamed, TransactionResource, VoteListQuery } from "../resources/transactions.js";
+import { DataOf } from "../resources/values.js";
 import type { ApiState } from "../state.js";
 
 const { item, list } = routesOf<ApiState>();

@@ -4,20 +4,18 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { Type } from "@sinclair/typebox";
 import { OneOf, Range, Text, TimeRange, WholeNumber } from "../../http/input/schema.js";
 import { type Chunk, type Route, routesOf } from "../../http/route.js";
-import { overlap } from "../queries/page.js";
-import { findWallet } from "../queries/wallets.js";
-import { presentWalletChange, WalletChangeResource } from "../resources/wallet-change.js";
+import { overlap } from "../resources/lists.js";
+import { findWallet, presentWalletChange, WalletChangeResource } from "../resources/wallets.js";
 import { type ApiState, noHistory } from "../state.js";
 import { csvHeader, csvLine, jsonLine } from "../statement/booking.js";
-import { heightsWithin } from "../statement/heights.js";
-import { heightsOf, PeriodEndInput } from "../statement/period.js";
+import { heightsOf, heightsWithin, PeriodEndInput } from "../statement/period.js";
 import { statement, type StatementNeeds } from "../statement/statement.js";
 
 /**
  * The media type that a client prefers by its `Accept`, of those that there are. Of types that it likes equally, the one that it names more
  * exactly, then first; the first that there is where it accepts none, or does not say.
  */
-export const preferredType = <Type extends string>(available: readonly [Type, ...Type[]], headers: IncomingHttpHeaders): Type => {
+const preferredType = <Type extends string>(available: readonly [Type, ...Type[]], headers: IncomingHttpHeaders): Type => {
   const chosen = new Negotiator({ headers }).mediaType(available);
   return available.find((type) => type === chosen) ?? available[0];
 };

@@ -3,19 +3,26 @@ import { voteKind } from "../../chain/blocks/transaction-types.js";
 import { Text } from "../../http/input/schema.js";
 import { type Route, routesOf } from "../../http/route.js";
 import { andThen } from "../../async/maybe-promise.js";
-import { listLocks, LockListQuery } from "../queries/locks.js";
-import { largestSearch, within } from "../queries/page.js";
+import { listLocks, LockListQuery, LockResource } from "../resources/locks.js";
+import { largestSearch, within } from "../resources/lists.js";
 import {
   listTransactions,
   OwnedTransactionListQuery,
   ReceivedTransactionListQuery,
+  TransactionResource,
   VoteListQuery,
-} from "../queries/transactions.js";
-import { findWallet, listWallets, walletFilter, WalletListQuery, WalletSearchBody, WalletSearchQuery } from "../queries/wallets.js";
-import { DataOf } from "../resources/values/data.js";
-import { LockResource } from "../resources/lock.js";
-import { TransactionResource } from "../resources/transactions/transaction.js";
-import { presentWallet, WalletResource } from "../resources/wallet.js";
+} from "../resources/transactions.js";
+import {
+  findWallet,
+  listWallets,
+  presentWallet,
+  walletFilter,
+  WalletListQuery,
+  WalletResource,
+  WalletSearchBody,
+  WalletSearchQuery,
+} from "../resources/wallets.js";
+import { DataOf } from "../resources/values.js";
 import { type ApiState, requireSupport } from "../state.js";
 
 const { item, list } = routesOf<ApiState>();

@@ -6,7 +6,7 @@ import { inputError, PorticoError } from "../../errors.js";
 import { OneOf, Text } from "../../http/input/schema.js";
 import { type Route, routesOf, type Scope } from "../../http/route.js";
 import { checkInAdvance } from "../../webhooks/register/draft.js";
-import { DataOf } from "../resources/values/data.js";
+import { DataOf } from "../resources/values.js";
 import {
   CreatedWebhookResource,
   DeliveryDetailResource,

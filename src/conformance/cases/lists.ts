@@ -169,6 +169,7 @@ const walletOrders: [WalletOrder, "asc" | "desc", string][] = [
   ["publicKey", "asc", "hal gus council kim ivy fay ada pia pair cyd eve dan origin joe bob quin rae mia sam ned"],
   ["publicKey", "desc", "bob joe origin dan eve cyd pair pia ada fay ivy kim council gus hal quin rae mia sam ned"],
   ["voteBalance", "desc", "dan ada hal cyd eve gus quin bob kim fay pia origin council rae joe mia sam pair ned ivy"],
+  ["nonce", "desc", "joe ivy bob kim origin dan eve ada fay council cyd hal pia gus quin rae mia sam pair ned"],
 ];
 
 /** As above, after fay's vote balance has become negative. */

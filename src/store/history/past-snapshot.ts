@@ -20,13 +20,12 @@ import type { WalletRecord, RankedDelegate, StateRecord } from "../layout/codec.
 import { historyBounds, historyKinds, unpackVoter, unpackDigest, unpackHeight } from "../layout/history-rows.js";
 import { numberAtEnd, numberKey, sets } from "../layout/keys.js";
 import type { ReadSession } from "../lmdb/read-session.js";
-import { walletTester } from "../query/filters.js";
 import { askBlocks } from "../query/lists/blocks.js";
 import { type DelegateList, delegateListOf, findDelegate } from "../query/lists/delegate-list.js";
 import { askDelegates } from "../query/lists/delegates.js";
 import { askFeeStatistics } from "../query/lists/fees.js";
 import { askTransactions } from "../query/lists/transactions.js";
-import { presentWallet } from "../query/lists/wallets.js";
+import { presentWallet, walletTester } from "../query/lists/wallets.js";
 import type { Search } from "../query/search.js";
 import { existing, addressNamed, heightOf, readBlock, readRound, readTransaction, transactionNumber } from "../records/records.js";
 import { rankedSequence, partsOf, stepNumbers } from "../records/sequence.js";

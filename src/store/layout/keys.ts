@@ -16,7 +16,7 @@ export const layoutVersion = 1;
 export const databases = {
   /**
    * What is known of the whole: `store` (`formatKey`), `written by` (rules-fingerprint.ts), `state`, `ranking`, `complete`, `rebuild`
-   * (rebuild.ts), `disowned`.
+   * (rebuild.ts), `disowned`, `sets` (set-fills.ts).
    */
   meta: "record",
   /** Height -> block. */
@@ -89,6 +89,7 @@ export const sets = {
   walletsByPublicKey: 3,
   /** Delegate's wallet number, then as `walletsByBalance`. */
   votersByBalance: 4,
+  walletsByNonce: 5,
   transactionsByTimestamp: 10,
   transactionsByAmount: 11,
   transactionsByFee: 12,

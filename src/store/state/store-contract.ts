@@ -80,6 +80,8 @@ export interface Store extends ChainAdapter {
    * `isStopped`.
    */
   trimUndo(isStopped?: () => boolean): Promise<void>;
+  /** Fills a part of the ranked sets that the store did not have when it was opened. Returns whether there is more to do. */
+  fillSets(): Promise<boolean>;
   /** The first block from a height on whose reward is not that of the milestones. */
   firstOtherReward(from: number): OtherReward | undefined;
   /** Whether every block above a height can be reverted. */

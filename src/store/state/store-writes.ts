@@ -7,6 +7,7 @@ import { readState } from "../records/records.js";
 import type { FreshReads } from "../write/batch/fresh-read.js";
 import { removeOldUndo } from "../write/batch/undo.js";
 import { createWriteBatch, type WriteBatch } from "../write/batch/write-batch.js";
+import { areFilled } from "../write/set-fills.js";
 import { createWriter, type Writer } from "../write/writer.js";
 import type { ChainMarks } from "./chain-marks.js";
 import type { Views } from "./read-views.js";
@@ -100,7 +101,7 @@ interface StoreWritesNeeds extends StoreNeeds {
   revertedAt(id: string): number;
 }
 
-interface StoreWrites extends Pick<Store, "apply" | "applyAhead" | "written" | "revert" | "trimUndo" | "startOver"> {
+interface StoreWrites extends Pick<Store, "apply" | "applyAhead" | "written" | "revert" | "trimUndo" | "fillSets" | "startOver"> {
   /** Resolves when no commit is under way. */
   idle(): Promise<void>;
 }
@@ -195,6 +196,14 @@ export const createStoreWrites = (needs: StoreWritesNeeds): StoreWrites => {
     written: line.written,
     revert: () => line.write(takeOut()),
     trimUndo: (isStopped = () => false) => trimUndo(pending, undoBlocks, line.write, isStopped),
+    fillSets: async () => {
+      const isDone = (): boolean => {
+        const view = views.ofNow();
+        return view === undefined || areFilled(view.reading);
+      };
+      if (!isDone()) await line.write(writer.fill());
+      return !isDone();
+    },
     startOver,
     idle: line.idle,
   };

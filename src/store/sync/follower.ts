@@ -62,6 +62,8 @@ const createTurns = () => {
 
   return {
     add,
+    /** For work that is nobody's concern: it makes others wait for their turn, but does not count as under way. */
+    aside: (work: () => Promise<void>): void => void (queue = queue.then(work)),
     /** For a caller that waits for the work and is told if it fails. */
     done: (work: () => Promise<void>): Promise<void> => {
       const done = queue.then(work);
@@ -167,6 +169,26 @@ const createHints = (logger: Logger) => {
   };
 };
 
+/** Fills the sets that the store lacks, a part at a time, between the host's blocks. What fails is tried again when called again. */
+const createFilling = (store: CatchingUpNeeds["store"], turns: ReturnType<typeof createTurns>, { logger, isStopped }: { logger: Logger; isStopped(): boolean }) => {
+  let isDue = false;
+  const fillSome = async (): Promise<void> => {
+    isDue = false;
+    if (isStopped() || !store.isComplete()) return;
+    try {
+      if (await store.fillSets()) goOn();
+    } catch (error) {
+      logger.warn(`an index of the store cannot be filled at present: ${messageOf(error)}`);
+    }
+  };
+  const goOn = (): void => {
+    if (isDue) return;
+    isDue = true;
+    setImmediate(() => turns.aside(fillSome));
+  };
+  return goOn;
+};
+
 type Hints = ReturnType<typeof createHints>;
 
 interface Handling {
@@ -265,6 +287,7 @@ export const createFollower = ({ events, lookInterval = 5_000, ...needs }: Follo
   let stopped = false;
   const awaited = createAwaited(idAt, source !== undefined);
   let looking: NodeJS.Timeout | undefined;
+  const fillSets = createFilling(store, turns, { logger, isStopped: () => stopped });
   const retrying = createRetrying(() => enqueue(caughtUp), { logger, writes: store.environment.writes, pace: needs.retryPace });
 
   /** `work` returns whether the store is where the host is. */
@@ -275,6 +298,7 @@ export const createFollower = ({ events, lookInterval = 5_000, ...needs }: Follo
       checkRewards();
       awaited.require();
       requireWhole(shrunkTo(), store.tip());
+      fillSets();
       return isThere;
     });
 
@@ -302,10 +326,8 @@ export const createFollower = ({ events, lookInterval = 5_000, ...needs }: Follo
       await atFirst(begin);
       if (source !== undefined) looking = setInterval(lookSoon, lookInterval).unref();
       if (!store.isComplete()) return atFirst(catchUp);
-      enqueue(async () => {
-        await takeOutUnsaved();
-        return caughtUp();
-      });
+      fillSets();
+      enqueue(() => takeOutUnsaved().then(caughtUp));
       await Promise.race([compared, turns.last(), delay(patience, undefined, { ref: false })]);
     },
     look: lookSoon,

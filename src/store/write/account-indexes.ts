@@ -11,6 +11,8 @@ import type { RankedSetWriter } from "./ranked-set-writer.js";
  * not in it, and whether two states have the same place. A changed wallet moves only in the sets where they do not.
  */
 
+const nonceDescending = ({ nonce, address }: Pick<WalletRecord, "nonce" | "address">): Buffer => Buffer.concat([amountKey(-nonce), textKey(address)]);
+
 export const balanceDescending = ({ balance, address }: Pick<WalletRecord, "balance" | "address">): Buffer =>
   Buffer.concat([amountKey(-balance), textKey(address)]);
 
@@ -20,16 +22,19 @@ export const publicKeyPart = { known: Buffer.from([0]), unknown: Buffer.from([1]
 export const publicKeyAscending = ({ publicKey, address }: Pick<WalletRecord, "publicKey" | "address">): Buffer =>
   publicKey === null ? Buffer.concat([publicKeyPart.unknown, textKey(address)]) : Buffer.concat([publicKeyPart.known, idKey(publicKey)]);
 
-interface WalletSet {
+export interface WalletSet {
   set: number;
+  /** Of a set that is filled in stores that do not have it (set-fills.ts). Sets without one came with the layout. */
+  version?: number;
   same(one: WalletRecord, other: WalletRecord): boolean;
   key(wallet: WalletRecord, delegateNumber: (publicKey: string) => number | undefined): Buffer | undefined;
 }
 
-const walletSets: readonly WalletSet[] = [
+export const walletSets: readonly WalletSet[] = [
   { set: sets.walletsByAddress, same: (one, other) => one.address === other.address, key: ({ address }) => textKey(address) },
   { set: sets.walletsByBalance, same: (one, other) => one.balance === other.balance, key: balanceDescending },
-  { set: sets.walletsByPublicKey, same: (one, other) => one.publicKey === other.publicKey, key: publicKeyAscending },
+  { set: sets.walletsByPublicKey, version: 1, same: (one, other) => one.publicKey === other.publicKey, key: publicKeyAscending },
+  { set: sets.walletsByNonce, version: 1, same: (one, other) => one.nonce === other.nonce, key: nonceDescending },
   {
     set: sets.votersByBalance,
     same: (one, other) => one.vote === other.vote && (one.vote === null || one.balance === other.balance),
@@ -40,17 +45,23 @@ const walletSets: readonly WalletSet[] = [
   },
 ];
 
+/** The writer through which a wallet moves in a set; undefined where the set does not have the wallet yet. */
+export type SetWriterOf = (row: WalletSet, address: string) => RankedSetWriter | undefined;
+
 /** Moves a wallet in every set, from where `before` stands to where `after` does. */
 export const indexWallet = (
   journal: Journal,
-  rankedSets: RankedSetWriter,
+  writerOf: SetWriterOf,
   before: WalletRecord | undefined,
   after: WalletRecord,
   delegateNumber: (publicKey: string) => number | undefined,
 ): void => {
   const value = textKey(after.address);
-  for (const { set, same, key } of walletSets) {
+  for (const row of walletSets) {
+    const { set, same, key } = row;
     if (before !== undefined && same(before, after)) continue;
+    const rankedSets = writerOf(row, after.address);
+    if (rankedSets === undefined) continue;
     const old = before === undefined ? undefined : key(before, delegateNumber);
     const now = key(after, delegateNumber);
     if (old !== undefined) rankedSets.remove(set, old, value);

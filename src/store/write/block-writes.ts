@@ -28,7 +28,7 @@ import { transactionNumber, readDelegate, existing, rankingKey, readBlock, readR
 import type { Journal } from "./batch/undo.js";
 import type { DelegateStandings } from "./delegate-standings.js";
 import type { HistoryRows } from "./history.js";
-import { indexLock, indexWallet } from "./account-indexes.js";
+import { indexLock, indexWallet, type SetWriterOf } from "./account-indexes.js";
 import type { RankedSetWriter } from "./ranked-set-writer.js";
 
 /** What the writing of one block uses. */
@@ -37,6 +37,7 @@ export interface Writing {
   reading: WriterReads;
   rules: ChainRules;
   rankedSets: RankedSetWriter;
+  walletSetOf: SetWriterOf;
   standings: DelegateStandings;
   digest: Digest;
   /** Undefined where no history is kept. */
@@ -217,13 +218,13 @@ export const writeDelegates = function* (
 export const writeWallets = function* (
   changes: BlockChanges,
   wallets: Map<string, WalletRecord>,
-  { journal, rankedSets, standings, digest, history }: Writing,
+  { journal, walletSetOf, standings, digest, history }: Writing,
 ): Sliced<void> {
   const delegateNumber = (publicKey: string): number | undefined => standings.numberOf(publicKey, wallets);
   for (const [address, { before }] of changes.wallets) {
     const after = wallets.get(address);
     if (after === undefined) continue;
-    indexWallet(journal, rankedSets, before as WalletRecord | undefined, after, delegateNumber);
+    indexWallet(journal, walletSetOf, before as WalletRecord | undefined, after, delegateNumber);
     history?.wallet(before as WalletRecord | undefined, after, delegateNumber);
     journal.put("wallets", textKey(address), walletCodec.pack(after));
     if (before !== undefined) digest.takeOff(walletPart(before));

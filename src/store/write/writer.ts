@@ -10,7 +10,7 @@ import { type StateRecord, stateCodec, type WalletRecord } from "../layout/codec
 import { createDelegateStandings } from "./delegate-standings.js";
 import { type RankedSetWriter, createRankedSets } from "./ranked-set-writer.js";
 import { createWriteLog } from "../layout/write-log.js";
-import { createPlainJournal, createUndoJournal, type Journal, rollBack, putUndo, readUndo, removeUndo } from "./batch/undo.js";
+import { createPlainJournal, createUndoJournal, type Journal, putUndo, readUndo, removeUndo } from "./batch/undo.js";
 import { continueHistory, type HistoryRows } from "./history.js";
 import type { WriteBatch } from "./batch/write-batch.js";
 import { readFullBlock, readLock, readState, readWallet, stateKey } from "../records/records.js";
@@ -26,6 +26,7 @@ import {
   endRound,
   type Writing,
 } from "./block-writes.js";
+import { createSetFills, type SetFills } from "./set-fills.js";
 import { digestBefore, putDigest, removeDigest } from "./state-digest.js";
 
 /** When and how often another node applied or reverted a block: milliseconds since 1970. */
@@ -41,6 +42,8 @@ export interface Writer {
   apply(blocks: readonly FullBlock[], settled: number, appliedAt?: number): Sliced<void>;
   /** Reverts the tip and returns it. @throws PorticoError STORE_UNDO_EXHAUSTED */
   revert(): KeptBlock | undefined;
+  /** Fills a part of a set that the store did not have. */
+  fill(): Sliced<void>;
   /** To be called when pending writes were discarded. */
   aborted(): void;
 }
@@ -55,10 +58,12 @@ interface WriterOptions {
 
 export const createWriter = (pending: WriteBatch, rules: ChainRules, options: WriterOptions): Writer => {
   const sets = createRankedSets(pending);
+  const fills = createSetFills(pending, sets);
   const standings = createDelegateStandings(pending);
   const undoLog = createWriteLog();
-  const writingOf = (journal: Journal, rankedSets: RankedSetWriter, digest: Digest): Omit<Writing, "history"> => ({
+  const writingOf = (journal: Journal, rankedSets: RankedSetWriter, digest: Digest, plain = rankedSets): Omit<Writing, "history"> => ({
     ...{ reading: pending, rules, standings, journal, rankedSets, digest },
+    walletSetOf: fills.writers(rankedSets, plain),
   });
   const historyOf =
     (journal: Journal): HistoryOf =>
@@ -69,11 +74,11 @@ export const createWriter = (pending: WriteBatch, rules: ChainRules, options: Wr
     standings.forget();
   };
 
-  const applyWithUndo = function* (full: FullBlock, digest: Digest): Sliced<void> {
+  const applyWithUndo = function* (full: FullBlock, digest: Digest, plain: RankedSetWriter): Sliced<void> {
     undoLog.clear();
     const journal = createUndoJournal(pending, undoLog);
     const rankedSets = sets.writer(journal);
-    yield* writeBlock(full, writingOf(journal, rankedSets, digest), historyOf(journal));
+    yield* writeBlock(full, writingOf(journal, rankedSets, digest, plain), historyOf(journal));
     yield* rankedSets.flush();
     yield* putUndo(pending, full.block.height, undoLog.bytes());
   };
@@ -84,12 +89,13 @@ export const createWriter = (pending: WriteBatch, rules: ChainRules, options: Wr
       const journal = createPlainJournal(pending);
       const rankedSets = sets.writer(journal);
       const digest = createDigest(digestBefore(pending));
+      if (readState(pending) === undefined) fills.begin();
       for (const full of blocks) {
         const { height } = full.block;
         if (height <= settled) yield* writeBlock(full, writingOf(journal, rankedSets, digest), historyOf(journal));
         else {
           yield* rankedSets.flush();
-          yield* applyWithUndo(full, digest);
+          yield* applyWithUndo(full, digest, rankedSets);
         }
         // Blocks that will not be reverted need none, except for the one that the next batch goes on from.
         if (height >= settled || full === blocks.at(-1)) putDigest(pending, full.block, digest.bytes());
@@ -101,10 +107,11 @@ export const createWriter = (pending: WriteBatch, rules: ChainRules, options: Wr
       yield* rankedSets.flush();
     },
     revert: () => {
-      const reverted = revertTip(pending, options);
+      const reverted = revertTip(pending, fills, options);
       if (reverted !== undefined) forget();
       return reverted;
     },
+    fill: fills.step,
     aborted: forget,
   };
 };
@@ -117,14 +124,14 @@ const noteTimes = (pending: WriteBatch, full: FullBlock, { appliedAt, told, rule
   noteApplied(pending, full, isOwn ? undefined : told.at, told.times);
 };
 
-const revertTip = (pending: WriteBatch, options: WriterOptions): KeptBlock | undefined => {
+const revertTip = (pending: WriteBatch, fills: SetFills, options: WriterOptions): KeptBlock | undefined => {
   const state = readState(pending);
   if (state === undefined) return undefined;
   const { height } = state.tip;
   const undo = atOnce(readUndo(pending, height));
   if (undo === undefined) throw new PorticoError("STORE_UNDO_EXHAUSTED", `block ${height} cannot be reverted: at most ${options.undoBlocks} blocks can be (\`undoBlocks\`)`);
   const reverted = withApplied(pending, readFullBlock(pending, height));
-  rollBack(pending, undo);
+  fills.rollBack(undo, height);
   removeUndo(pending, height);
   removeDigest(pending, height);
   return reverted;

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { hostStatus } from "../../../src/api/queries/host.js";
+import { hostStatus } from "../../../src/api/resources/node.js";
 import type { ApiState } from "../../../src/api/state.js";
 import type { SyncState } from "../../../types/node-context.js";
 

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { pageOf, within } from "../../../src/api/queries/page.js";
+import { pageOf, within } from "../../../src/api/resources/lists.js";
 
 interface Filter {
   vote?: string;

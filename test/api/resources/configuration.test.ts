@@ -1,7 +1,5 @@
 import { expect } from "chai";
-import { presentConstants } from "../../../src/api/resources/node/constants.js";
-import { presentCryptoConfiguration } from "../../../src/api/resources/node/crypto-configuration.js";
-import { presentNodeConfiguration } from "../../../src/api/resources/node/node-configuration.js";
+import { presentConstants, presentCryptoConfiguration, presentNodeConfiguration } from "../../../src/api/resources/node.js";
 import { createChainRules } from "../../../src/chain/rules.js";
 import { loadChain } from "../../data/read.js";
 

@@ -45,7 +45,7 @@ const chainOf = (all: readonly Transaction[]): { chain: ChainSnapshot; read: () 
   let read = 0;
   const lists = new Map<string, Transaction[]>();
   const transactions = ({ filter, order, offset, limit }: TransactionQuery) => {
-    const question = `${order.field} ${order.direction} ${Object.entries(filter).map(([key, value]) => `${key} ${String((value as { from?: bigint }).from ?? value)}`).join(", ")}`;
+    const question = `${order.field} ${order.direction} ${Object.entries(filter).map(([key, value]) => `${key} ${String((value as { from?: bigint }).from ?? (value as string))}`).join(", ")}`;
     const rows = lists.get(question) ?? inOrder(all.filter((row) => passes(row, filter)), order);
     lists.set(question, rows);
     const page = rows.slice(offset, offset + limit);

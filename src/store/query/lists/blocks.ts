@@ -1,5 +1,7 @@
 import type { Block } from "../../../../types/chain.js";
 import { andThen } from "../../../async/maybe-promise.js";
+import { blockList } from "../../../chain/lists.js";
+import { createTester } from "../../../chain/tester.js";
 import { asksOnly, notWhole, type RangeOf, withinRanges } from "../past-ranges.js";
 import type { MaybePromise } from "../../../../types/chain-adapter.js";
 import type { BlockFilter, BlockOrder, BlockQuery, Page, Range } from "../../../../types/chain-queries.js";
@@ -8,7 +10,6 @@ import { betweenKeys, heightsAt, keyOfNumber, keyOfText, onlyValue, underValue, 
 import type { StateRecord } from "../../layout/codec.js";
 import type { DelegateList } from "./delegate-list.js";
 import { amountKey, lists, sets } from "../../layout/keys.js";
-import { blockTester } from "../filters.js";
 import { type AccessPath, amountBounds, answerList, numberBounds, towards } from "../list-query.js";
 import type { ReadSession } from "../../lmdb/read-session.js";
 import { existing, heightOf, readBlock, readWallet } from "../../records/records.js";
@@ -17,6 +18,8 @@ import { arraySequence, concatSequences, rankedNumbers, rankedSequence, directed
 
 type Name = keyof BlockFilter;
 type BlockPath = AccessPath<number, BlockFilter>;
+
+const blockTester = createTester<BlockFilter, Block>(blockList.filters);
 
 interface BlockNeeds {
   reading: ReadSession;

@@ -2,8 +2,9 @@ import type { Delegate } from "../../../../types/chain.js";
 import type { MaybePromise } from "../../../../types/chain-adapter.js";
 import type { DelegateFilter, DelegateOrder, DelegateQuery, Page, WalletOrder } from "../../../../types/chain-queries.js";
 import { atOnce } from "../../../async/time-slicing.js";
+import { delegateList } from "../../../chain/lists.js";
+import { createTester } from "../../../chain/tester.js";
 import { type DelegateList, keptWith } from "./delegate-list.js";
-import { type DelegateRow, delegateTester } from "../filters.js";
 import { type AccessPath, answerList } from "../list-query.js";
 import { existing } from "../../records/records.js";
 import type { Search } from "../search.js";
@@ -11,7 +12,7 @@ import { arraySequence, mapSequence, type Sequence } from "../../records/sequenc
 import { comparisonOf, countBefore } from "../../records/sorting.js";
 
 interface SortedBy {
-  field: DelegateOrder | WalletOrder;
+  field: keyof Delegate & (DelegateOrder | WalletOrder);
   direction: "asc" | "desc";
   /** What delegates of equal value are ordered by. */
   ties: "username" | "address";
@@ -30,25 +31,20 @@ export const delegatesBy = ({ field, direction, ties }: SortedBy, delegates: Del
 };
 
 /** Answers a list query, at once: all delegates are in memory. References are usernames. */
-export const askDelegates = (query: DelegateQuery, delegates: DelegateList): MaybePromise<Page<Delegate>> => {
-  const page = answerList(
+export const askDelegates = (query: DelegateQuery, delegates: DelegateList): MaybePromise<Page<Delegate>> =>
+  answerList(
     {
       query,
       paths: accessPathsTo(query, delegates),
-      load: (username: string): DelegateRow => {
-        const delegate = existing(delegates.byUsername.get(username), `delegate ${username}`);
-        return { delegate, secondPublicKey: delegates.secondPublicKeys.get(delegate.address) ?? null };
-      },
-      test: delegateTester,
-      value: ({ delegate }) => delegate[query.order.field],
+      load: (username: string) => existing(delegates.byUsername.get(username), `delegate ${username}`),
+      test: createTester<DelegateFilter, Delegate>(delegateList.filters, {
+        secondPublicKey: ({ address }) => delegates.secondPublicKeys.get(address) ?? null,
+      }),
+      value: (delegate) => delegate[query.order.field],
       ties: "asc",
     },
     unbounded,
   );
-  return page instanceof Promise ? page.then(withoutSecondKeys) : withoutSecondKeys(page);
-};
-
-const withoutSecondKeys = ({ rows, total }: Page<DelegateRow>): Page<Delegate> => ({ rows: rows.map(({ delegate }) => delegate), total });
 
 /** Delegates are too few to take turns with other searches. */
 const unbounded: Search = {

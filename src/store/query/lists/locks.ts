@@ -1,7 +1,9 @@
 import type { MaybePromise } from "../../../../types/chain-adapter.js";
 import type { LockFilter, LockQuery, Range, Page } from "../../../../types/chain-queries.js";
 import type { Lock, Tip } from "../../../../types/chain.js";
+import { lockList } from "../../../chain/lists.js";
 import { isExpired } from "../../../chain/locks.js";
+import { createTester } from "../../../chain/tester.js";
 import type { StateRecord } from "../../layout/codec.js";
 import { sets } from "../../layout/keys.js";
 import type { ReadSession } from "../../lmdb/read-session.js";
@@ -18,7 +20,6 @@ import {
 } from "../../records/sequence.js";
 import { clocks, lockEqualitySets, lockOrderSets } from "../../write/account-indexes.js";
 import { keyOfText } from "../chain-order.js";
-import { lockTester } from "../filters.js";
 import { type AccessPath, descendingBounds, answerList } from "../list-query.js";
 import type { Search } from "../search.js";
 
@@ -120,9 +121,9 @@ export const askLocks = (query: LockQuery, { search, ...needs }: LockNeeds): May
     search,
   );
 
-const testerAt =
-  (tip: Tip) =>
-  (filter: LockFilter, answered: ReadonlySet<keyof LockFilter>): ((lock: Lock) => boolean) | undefined => {
-    const passes = lockTester(filter, answered);
-    return passes === undefined ? undefined : (lock) => passes({ lock, expired: isExpired(lock, tip) });
-  };
+const testerAt = (tip: Tip) =>
+  createTester<LockFilter, Lock>(lockList.filters, {
+    expirationType: ({ expiration }) => expiration.type,
+    expirationValue: ({ expiration }) => expiration.value,
+    isExpired: (lock) => isExpired(lock, tip),
+  });

@@ -4,7 +4,9 @@ import type { Transaction } from "../../../../types/chain.js";
 import { andThen } from "../../../async/maybe-promise.js";
 import type { Sliced } from "../../../async/time-slicing.js";
 import { isPublicKey } from "../../../chain/address.js";
+import { transactionList } from "../../../chain/lists.js";
 import type { ChainRules } from "../../../chain/rules.js";
+import { createTester } from "../../../chain/tester.js";
 import type { StateRecord, WalletRecord } from "../../layout/codec.js";
 import { numberAtEnd, numberKey, sets, textDigestLength, amountKey, lists } from "../../layout/keys.js";
 import type { ReadSession } from "../../lmdb/read-session.js";
@@ -35,7 +37,6 @@ import {
   windowSequence,
   withinWindow,
 } from "../chain-order.js";
-import { hasVendorPart, transactionTester } from "../filters.js";
 import { type AccessPath, amountBounds, numberBounds, towards, answerList } from "../list-query.js";
 import { notWhole, asksOnly, type RangeOf, withinRanges } from "../past-ranges.js";
 import type { Search } from "../search.js";
@@ -59,6 +60,9 @@ const afterAllNumbers = Buffer.alloc(5, 0xff);
 /** Share of the time that looking at rows takes, or may take: this much is lost when there turn out to be too many texts. */
 const worthTrying = 1 / 5;
 
+const vendorHex = ({ vendorField }: Transaction): string | undefined =>
+  vendorField === undefined ? undefined : Buffer.from(vendorField, "utf8").toString("hex");
+
 /**
  * The transactions whose vendor field contains a part, as a list for each text that does. All transactions of one text are adjacent, so
  * one of each is looked at: few, where many say the same. Undefined where there are so many texts that it is better to look at rows.
@@ -77,7 +81,7 @@ function* withVendorPart(hex: string, { reading, state, search }: VendorPartNeed
       key = keyFrom(reading, set, next);
       continue;
     }
-    const has = hasVendorPart(existing(readTransaction(reading, number), `transaction ${number}`), hex);
+    const has = vendorHex(existing(readTransaction(reading, number), `transaction ${number}`))?.includes(hex) === true;
     spent += has ? rowsPerText + rowsPerList : rowsPerText;
     if (spent > most) return undefined;
     if (has) found.push(rankedNumbers(reading, set, text, beyond));
@@ -276,23 +280,33 @@ const gathered = (filter: TransactionFilter, needs: TransactionNeeds): MaybeProm
   return andThen(needs.search.run(withVendorPart(vendorFieldHex, needs)), (withPart) => ({ withPart }));
 };
 
+const testerOf = ({ recipientsOf }: ChainRules) => {
+  const owners = (transaction: Transaction): readonly string[] => [transaction.senderId, ...recipientsOf(transaction)];
+  return createTester<TransactionFilter, Transaction>(transactionList.filters, {
+    recipientId: recipientsOf,
+    ownerId: owners,
+    addresses: owners,
+    vendorFieldHex: vendorHex,
+  });
+};
+
 const answer = (
   query: TransactionQuery,
   needs: TransactionNeeds,
   lists: Gathered,
 ): MaybePromise<Page<Transaction>> => {
-  const { filter, order } = query;
+  const { order } = query;
   const { reading, rules, search } = needs;
   const last = needs.state.tip.height;
-  const withRecipients = filter.recipientId !== undefined || filter.ownerId !== undefined || filter.addresses !== undefined;
+  const test = testerOf(rules);
   return answerList(
     {
       query,
       paths: accessPathsTo(query, needs, lists),
       load: (number: number): Transaction => existing(readTransaction(reading, number), `transaction ${number}`),
       test: (asked, answered) => {
-        const passes = transactionTester(asked, answered);
-        return passes && ((transaction) => transaction.blockHeight <= last && passes({ transaction, recipients: withRecipients ? rules.recipientsOf(transaction) : [] }));
+        const passes = test(asked, answered);
+        return passes && ((transaction) => transaction.blockHeight <= last && passes(transaction));
       },
       value: valueOf(order.field),
       ties: "desc",

@@ -1,7 +1,9 @@
 import type { MaybePromise } from "../../../../types/chain-adapter.js";
-import type { WalletFilter, WalletQuery, Page } from "../../../../types/chain-queries.js";
+import type { Page, WalletFilter, WalletOrder, WalletQuery } from "../../../../types/chain-queries.js";
 import type { Delegate, Wallet } from "../../../../types/chain.js";
 import type { WalletRecord } from "../../layout/codec.js";
+import { walletList } from "../../../chain/lists.js";
+import { createTester, within } from "../../../chain/tester.js";
 import { canBeKey, idKey, numberKey, sets, textKey } from "../../layout/keys.js";
 import type { ReadSession } from "../../lmdb/read-session.js";
 import { readWallet, existing } from "../../records/records.js";
@@ -17,11 +19,13 @@ import {
   withoutKeys,
 } from "../../records/sequence.js";
 import { balanceDescending, publicKeyAscending, publicKeyPart, secondPublicKeyEntry } from "../../write/account-indexes.js";
-import { walletTester, within } from "../filters.js";
+import { isFilled } from "../../write/set-fills.js";
 import { type AccessPath, descendingBounds, towards, answerList } from "../list-query.js";
 import type { Search } from "../search.js";
 import { type DelegateList, keptWith } from "./delegate-list.js";
 import { delegatesBy } from "./delegates.js";
+
+export const walletTester = createTester<WalletFilter, Wallet>(walletList.filters);
 
 type Name = keyof WalletFilter;
 type WalletPath = AccessPath<string, WalletFilter>;
@@ -88,15 +92,20 @@ const nobodyElse = ({ voteBalance = {}, producedBlocks = {} }: WalletFilter): bo
 
 /** In the order asked for: the list of delegates has all that wallets are filtered and ordered by. */
 const ofDelegates = ({ filter, order }: WalletQuery, delegates: DelegateList): WalletPath => {
-  const passing = delegatesBy({ ...order, ties: "address" }, delegates).filter(ofDelegatesOnly(filter));
-  const passes = walletTester(filter, new Set(answered));
+  const ordered = isOfDelegates(order.field);
+  const field = isOfDelegates(order.field) ? order.field : "address";
+  const passing = delegatesBy({ ...order, field, ties: "address" }, delegates).filter(ofDelegatesOnly(filter));
+  const passes = walletTester(filter, new Set([...answered, ...ofWallets]));
   const asWallet = (delegate: Delegate): Wallet => ({ ...noWallet, ...delegate, secondPublicKey: delegates.secondPublicKeys.get(delegate.address) ?? null });
   const rows = passes === undefined ? passing : passing.filter((delegate) => passes(asWallet(delegate)));
-  return { answers: Object.keys(filter) as Name[], ordered: true, refs: addresses(rows) };
+  const answers = (Object.keys(filter) as Name[]).filter((name) => !ofWallets.has(name));
+  return { answers, ordered, refs: addresses(rows) };
 };
 
-/** What a wallet has beyond a delegate, and no filter asks for. */
+/** What a wallet has beyond a delegate: the list of delegates does not filter or order by it. */
 const noWallet = { lockedBalance: 0n, nonce: 0n, multiSignature: null, isDelegate: true } as const;
+const ofWallets: ReadonlySet<Name> = new Set(Object.keys(noWallet) as Name[]);
+const isOfDelegates = (field: WalletOrder): field is WalletOrder & keyof Delegate => !ofWallets.has(field);
 
 const addresses = (delegates: readonly Delegate[]): Sequence<string> => mapSequence(arraySequence(delegates), ({ address }) => address);
 
@@ -148,8 +157,13 @@ const inSets = (query: WalletQuery, needs: Needs): WalletPath[] => {
     const [from, to] = descendingBounds(balance);
     addByBalance([], partOf(needs, { set: sets.walletsByBalance, from, to }, failing("balance", (delegate) => within(balance, delegate.balance))));
   }
+  if ((filter.nonce !== undefined || order.field === "nonce") && isFilled(needs.reading, sets.walletsByNonce)) {
+    const [from, to] = descendingBounds(filter.nonce ?? {});
+    const refs = partOf(needs, { set: sets.walletsByNonce, from, to }, []);
+    paths.push(towards(opposite[order.direction], { answers: ["nonce"], ordered: order.field === "nonce", refs }));
+  }
   if (order.field === "address") add(directed(partOf(needs, { set: sets.walletsByAddress }, failing("address")), order.direction));
-  if (order.field === "publicKey") {
+  if (order.field === "publicKey" && isFilled(needs.reading, sets.walletsByPublicKey)) {
     const known = partOf(needs, { set: sets.walletsByPublicKey, from: publicKeyPart.known, to: publicKeyPart.unknown }, failing("publicKey"));
     const unknown = partOf(needs, { set: sets.walletsByPublicKey, from: publicKeyPart.unknown, to: publicKeyPart.end }, []);
     add(concatSequences([directed(known, order.direction), unknown]));

@@ -49,9 +49,11 @@ export const createPlainJournal = (pending: WriteBatch): Journal => ({
   remove: (database, key, before) => pending.putBytes(database, key, null, before),
 });
 
-/** Restores what a block overwrote, in reverse order, so that the oldest value of each key is written last. */
-export const rollBack = (pending: WriteBatch, undo: Buffer): void => {
-  for (const { database, key, value } of entriesOf(undo).reverse()) pending.putBytes(database, key, value);
+/** Restores what a block overwrote, in reverse order, so that the oldest value of each key is written last. `except`: ranked sets. */
+export const rollBack = (pending: WriteBatch, undo: Buffer, except: ReadonlySet<number> = new Set()): void => {
+  for (const { database, key, value } of entriesOf(undo).reverse()) {
+    if (database !== "sets" || !except.has(key[0] ?? 0)) pending.putBytes(database, key, value);
+  }
 };
 
 /**

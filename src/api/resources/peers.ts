@@ -1,12 +1,45 @@
-import { Type, type Static } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import semver from "semver";
-import type { Peer } from "../../../types/chain.js";
 import type { Order } from "../../../types/chain-queries.js";
+import type { Peer } from "../../../types/chain.js";
 import { PorticoError } from "../../errors.js";
 import { OrderBy, Text, WholeNumber } from "../../http/input/schema.js";
 import type { PageAnswer, PageRequest } from "../../http/route.js";
 import type { ApiState } from "../state.js";
-import { type PeerResource, presentPeer } from "../resources/node/peer.js";
+
+/** Port by component name; null or below 1 if the component is off. */
+export const Ports = Type.Unsafe<Record<string, number | null>>({
+  type: "object",
+  additionalProperties: { type: ["integer", "null"] },
+  description: "Port by component name; null or below 1 if the component is off.",
+});
+
+export const PeerResource = Type.Object(
+  {
+    ip: Type.String(),
+    port: Type.Integer({ description: "Port of the peer protocol." }),
+    ports: Ports,
+    version: Type.String({ description: "Version of the node software." }),
+    height: Type.Integer(),
+    status: Type.Integer({ description: "200 for a peer that answers." }),
+    os: Type.String({ description: "`unknown` if the host does not know it." }),
+    latency: Type.Integer({ description: "Milliseconds." }),
+  },
+  { title: "Peer" },
+);
+
+const unknownSystem = "unknown";
+
+const presentPeer = (peer: Peer): Static<typeof PeerResource> => ({
+  ip: peer.ip,
+  port: peer.port,
+  ports: peer.ports ?? {},
+  version: peer.version,
+  height: peer.height,
+  status: peer.status,
+  os: peer.os ?? unknownSystem,
+  latency: Math.round(peer.latency),
+});
 
 type PresentedPeer = Static<typeof PeerResource>;
 export type PeerOrder = "ip" | "port" | "version" | "height" | "status" | "os" | "latency";

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
-import type { TransactionType } from "../../../../types/transaction-type.js";
-import type { Constants } from "../../../chain/milestones.js";
-import type { ChainRules } from "../../../chain/rules.js";
+import type { TransactionType } from "../../../types/transaction-type.js";
+import type { Constants } from "../../chain/milestones.js";
+import type { ChainRules } from "../../chain/rules.js";
 
 /** Member of a transaction's wire form -> JSON schema of its values. */
 type Members = Record<string, object>;

@@ -1,12 +1,36 @@
-import type { Static } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import type { TransactionData } from "../../../types/events.js";
 import type { PoolResult } from "../../../types/node-context.js";
 import { parseTransaction, type UnconfirmedTransaction } from "../../chain/blocks/block.js";
 import { PorticoError } from "../../errors.js";
 import type { PageAnswer, PageRequest } from "../../http/route.js";
-import { presentUnconfirmed, type UnconfirmedTransactionResource } from "../resources/transactions/transaction.js";
 import type { ApiState } from "../state.js";
-import { inKnownCase } from "./fields.js";
+import { inKnownCase } from "./lists.js";
+import { presentUnconfirmed, type UnconfirmedTransactionResource } from "./transactions.js";
+
+const Ids = Type.Array(Type.String());
+
+/** The outcome of submitting transactions: ids by what became of the transaction. */
+export const PoolResultResource = Type.Object(
+  {
+    data: Type.Object({ accept: Ids, broadcast: Ids, excess: Ids, invalid: Ids }),
+    errors: Type.Optional(
+      Type.Unsafe<Record<string, { type: string; message: string }[]>>({
+        type: "object",
+        additionalProperties: {
+          type: "array",
+          items: {
+            type: "object",
+            properties: { type: { type: "string" }, message: { type: "string" } },
+            required: ["type", "message"],
+          },
+        },
+        description: "Id of a transaction -> why it is under `invalid` or `excess`.",
+      }),
+    ),
+  },
+  { title: "PoolResult" },
+);
 
 type PresentedUnconfirmed = Static<typeof UnconfirmedTransactionResource>;
 

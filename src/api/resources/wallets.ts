@@ -1,31 +1,82 @@
 import { type Static, Type } from "@sinclair/typebox";
-import type { Wallet } from "../../../types/chain.js";
 import type { MaybePromise } from "../../../types/chain-adapter.js";
-import type { Range as Bounds, WalletFilter, WalletOrder, WalletQuery } from "../../../types/chain-queries.js";
-import { isPublicKey } from "../../chain/address.js";
-import { PorticoError } from "../../errors.js";
-import { Amount, amountUnit, ListOf, OrderBy, Range, Text, WholeNumber } from "../../http/input/schema.js";
-import type { PageAnswer } from "../../http/route.js";
+import type { Range as Bounds, WalletChange, WalletFilter, WalletQuery } from "../../../types/chain-queries.js";
+import type { Block, Wallet } from "../../../types/chain.js";
 import { andThen } from "../../async/maybe-promise.js";
-import { presentWallet, type WalletResource } from "../resources/wallet.js";
+import { isPublicKey } from "../../chain/address.js";
+import type { Epoch } from "../../chain/epoch.js";
+import { walletList } from "../../chain/lists.js";
+import { PorticoError } from "../../errors.js";
+import { Amount as AmountInput, amountUnit, ListOf, OrderBy, Range } from "../../http/input/schema.js";
+import type { PageAnswer } from "../../http/route.js";
 import type { ApiState } from "../state.js";
-import { Address, inKnownCase, PublicKey } from "./fields.js";
-import { type ListRequest, overlap, pageOf } from "./page.js";
+import { Address, inKnownCase, inputsOf, type ListRequest, overlap, pageOf } from "./lists.js";
+import { Amount, TextOrNull, TimestampResource } from "./values.js";
 
-const fields = ({ exact }: { exact: boolean }) => ({
-  address: Type.Optional(Address),
-  addresses: Type.Optional(ListOf(Address, { minItems: 1, maxItems: 50, description: "Any of these addresses." })),
-  publicKey: Type.Optional(PublicKey),
-  secondPublicKey: Type.Optional(PublicKey),
-  vote: Type.Optional(PublicKey),
-  username: Type.Optional(Text({ description: "Exact match." })),
-  producedBlocks: Type.Optional(Range(WholeNumber(), { exact: true, description: "Number of blocks it has forged; 0 for a wallet that is not a delegate." })),
-  balance: Type.Optional(Range(Amount(), { exact, description: `Balance. ${amountUnit}` })),
-  voteBalance: Type.Optional(Range(Amount(), { exact, description: `Sum of the balances that vote for it; 0 for a wallet that is not a delegate. ${amountUnit}` })),
-  votebalance: Type.Optional(Range(Amount(), { exact, description: `The same as voteBalance. ${amountUnit}` })),
+export const BalancesResource = Type.Unsafe<Record<string, bigint>>({
+  type: "object",
+  additionalProperties: { ...Amount },
+  description: "Address -> balance.",
 });
 
-const orders: readonly WalletOrder[] = ["address", "publicKey", "username", "balance", "voteBalance"];
+export const WalletResource = Type.Object(
+  {
+    address: Type.String(),
+    publicKey: TextOrNull,
+    username: TextOrNull,
+    secondPublicKey: TextOrNull,
+    balance: Amount,
+    isDelegate: Type.Boolean(),
+    vote: TextOrNull,
+    lockedBalance: Amount,
+    nonce: Type.String({ pattern: "^[0-9]+$", description: "Number of transactions sent; the nonce of the next one is this plus 1." }),
+    isResigned: Type.Boolean(),
+    multiSignature: Type.Optional(
+      Type.Object({ min: Type.Integer(), publicKeys: Type.Array(Type.String()) }, { description: "Only for a multisignature wallet." }),
+    ),
+  },
+  { title: "Wallet" },
+);
+
+export const presentWallet = (wallet: Wallet): Static<typeof WalletResource> => ({
+  address: wallet.address,
+  publicKey: wallet.publicKey,
+  username: wallet.username,
+  secondPublicKey: wallet.secondPublicKey,
+  balance: wallet.balance,
+  isDelegate: wallet.isDelegate,
+  vote: wallet.vote,
+  lockedBalance: wallet.lockedBalance,
+  nonce: wallet.nonce.toString(),
+  isResigned: wallet.resigned,
+  ...(wallet.multiSignature === null ? {} : { multiSignature: wallet.multiSignature }),
+});
+
+export const WalletChangeResource = Type.Object(
+  {
+    height: Type.Integer(),
+    blockId: Type.String(),
+    timestamp: TimestampResource,
+    balance: Amount,
+    change: Amount,
+    lockedBalance: Amount,
+    vote: TextOrNull,
+    nonce: Type.String({ pattern: "^[0-9]+$" }),
+  },
+  { title: "WalletChange" },
+);
+
+export const presentWalletChange = ({ height, balance, change, lockedBalance, vote, nonce }: WalletChange, block: Block | undefined, epoch: Epoch): Static<typeof WalletChangeResource> => {
+  if (block === undefined) throw new PorticoError("INTERNAL", `the chain has no block ${height}`);
+  return { height, blockId: block.id, timestamp: epoch.timestamp(block.timestamp), balance, change, lockedBalance, vote, nonce: nonce.toString() };
+};
+
+const fields = (exactly: { exact: boolean }) => ({
+  ...inputsOf(walletList.filters, exactly),
+  votebalance: Type.Optional(Range(AmountInput(), { ...exactly, description: `The same as voteBalance. ${amountUnit}` })),
+});
+
+const { orders } = walletList;
 const order = { default: "balance:desc", description: "Rows without the field come last." };
 
 /** Clients of third-generation nodes pass several addresses under this name. */

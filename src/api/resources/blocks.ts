@@ -1,49 +1,67 @@
 import { type Static, Type } from "@sinclair/typebox";
-import type { Block } from "../../../types/chain.js";
 import type { MaybePromise } from "../../../types/chain-adapter.js";
-import type { BlockFilter, BlockOrder, BlockQuery } from "../../../types/chain-queries.js";
-import { isDigits } from "../../text/digits.js";
-import { PorticoError } from "../../errors.js";
-import { Amount, amountUnit, OrderBy, Range, TimeRange, WholeNumber } from "../../http/input/schema.js";
-import type { PageAnswer } from "../../http/route.js";
+import type { BlockFilter, BlockQuery } from "../../../types/chain-queries.js";
+import type { Block } from "../../../types/chain.js";
 import { andThen } from "../../async/maybe-promise.js";
-import { type BlockResource, presentBlock } from "../resources/block.js";
+import type { Epoch } from "../../chain/epoch.js";
+import { blockList } from "../../chain/lists.js";
+import { PorticoError } from "../../errors.js";
+import { OrderBy } from "../../http/input/schema.js";
+import type { PageAnswer } from "../../http/route.js";
+import { isDigits } from "../../text/digits.js";
 import type { ApiState } from "../state.js";
-import { BlockId, Hex, PublicKey } from "./fields.js";
-import { type ListRequest, pageOf } from "./page.js";
+import { inputsOf, type ListRequest, pageOf } from "./lists.js";
+import { Amount, TextOrNull, TimestampResource } from "./values.js";
 
-const fields = ({ exact }: { exact: boolean }) => ({
-  id: Type.Optional(BlockId),
-  version: Type.Optional(WholeNumber({ minimum: 0, description: "Version of the block's layout." })),
-  previousBlock: Type.Optional(BlockId),
-  payloadHash: Type.Optional(Hex),
-  generatorPublicKey: Type.Optional(PublicKey),
-  blockSignature: Type.Optional(Hex),
-  timestamp: Type.Optional(TimeRange({ exact, description: "When it was forged" })),
-  height: Type.Optional(Range(WholeNumber({ minimum: 0 }), { exact, description: "Height: 1 for the first block." })),
-  numberOfTransactions: Type.Optional(Range(WholeNumber({ minimum: 0 }), { exact, description: "Number of transactions in it." })),
-  totalAmount: Type.Optional(Range(Amount(), { exact, description: `Sum of its transactions' amounts. ${amountUnit}` })),
-  totalFee: Type.Optional(Range(Amount(), { exact, description: `Sum of its transactions' fees. ${amountUnit}` })),
-  reward: Type.Optional(Range(Amount(), { exact, description: `What was made for its forger. ${amountUnit}` })),
-  payloadLength: Type.Optional(Range(WholeNumber({ minimum: 0 }), { exact, description: "Size of its transactions' ids, in bytes." })),
+const Generator = Type.Object({
+  username: Type.Unsafe<string | null>({ type: ["string", "null"], description: "Null if the generator is not a delegate, as for the genesis block." }),
+  address: Type.String(),
+  publicKey: Type.String(),
 });
 
-const orders: readonly BlockOrder[] = [
-  "height",
-  "timestamp",
-  "version",
-  "id",
-  "numberOfTransactions",
-  "totalAmount",
-  "totalFee",
-  "reward",
-  "payloadLength",
-];
+export const BlockResource = Type.Object(
+  {
+    id: Type.String(),
+    version: Type.Integer(),
+    height: Type.Integer(),
+    previous: TextOrNull,
+    forged: Type.Object({ reward: Amount, fee: Amount, total: Amount, amount: Amount }),
+    payload: Type.Object({ hash: Type.String(), length: Type.Integer() }),
+    generator: Generator,
+    signature: Type.String(),
+    confirmations: Type.Integer({ description: "Height of the tip minus the block's." }),
+    transactions: Type.Integer({ description: "Number of transactions." }),
+    timestamp: TimestampResource,
+  },
+  { title: "Block" },
+);
+
+interface BlockSurroundings {
+  generator: Static<typeof Generator>;
+  tipHeight: number;
+  epoch: Epoch;
+}
+
+const presentBlock = (block: Block, { generator, tipHeight, epoch }: BlockSurroundings): Static<typeof BlockResource> => ({
+  id: block.id,
+  version: block.version,
+  height: block.height,
+  previous: block.previousBlock,
+  forged: { reward: block.reward, fee: block.totalFee, total: block.reward + block.totalFee, amount: block.totalAmount },
+  payload: { hash: block.payloadHash, length: block.payloadLength },
+  generator,
+  signature: block.blockSignature,
+  confirmations: tipHeight - block.height,
+  transactions: block.numberOfTransactions,
+  timestamp: epoch.timestamp(block.timestamp),
+});
+
+const { filters, orders } = blockList;
 const order = { default: "height:desc" };
 
-export const BlockListQuery = Type.Object({ ...fields({ exact: true }), orderBy: OrderBy(orders, order) });
+export const BlockListQuery = Type.Object({ ...inputsOf(filters, { exact: true }), orderBy: OrderBy(orders, order) });
 export const BlockSearchQuery = Type.Object({ orderBy: OrderBy(orders, order) });
-export const BlockSearchBody = Type.Object({ ...fields({ exact: false }), orderBy: Type.Optional(OrderBy(orders)) });
+export const BlockSearchBody = Type.Object({ ...inputsOf(filters, { exact: false }), orderBy: Type.Optional(OrderBy(orders)) });
 
 /** A page of blocks. The filter may name blocks by id or height, as paths do. */
 export const pageOfBlocks = async <Row>(
