@@ -192,16 +192,19 @@ describe("a node whose host goes back further than undo records reach", function
     await node.start();
     await node.stop();
     source.blocks = before.slice(0, 90);
+    mock.timers.enable({ apis: ["setInterval"] });
     createNode(source);
     const url = await listen();
-    const started = performance.now();
-    while (node.health().status === "ok") await delay(20);
-    expect(performance.now() - started).to.be.below(15_000);
+    mock.timers.tick(15_000);
+    while (node.health().status === "ok") await delay(5);
     expect(node.health()).to.deep.include({ status: "failing", height: end });
     expect(node.health().problem).to.include("ends at height 90").and.include(`height ${end}`);
     expect((await ask(`${url}/health/ready`)).body).to.include({ problem: "diverged" });
     source.blocks = before;
-    while (node.health().status !== "ok") await delay(20);
+    while (node.health().status !== "ok") {
+      mock.timers.tick(15_000);
+      await delay(5);
+    }
     expect((await ask(`${url}/health/ready`)).body).not.to.include({ problem: "diverged" });
   });
 
@@ -237,7 +240,7 @@ describe("a node whose host goes back further than undo records reach", function
     await node.stop();
 
     const run = () => bench.example("test/e2e/rebuild-process.ts", { DATA_DIR: dataDir });
-    for (const reads of [1, 8, 14, 18, 25, 3]) {
+    for (const reads of [1, 14, 25, 3]) {
       const killed = run();
       await Promise.race([killed.line(new RegExp(`^read ${reads} `)), killed.ended]);
       killed.kill("SIGKILL");
