@@ -7,6 +7,7 @@ import { createApiPlugin } from "../../src/index.js";
 import type { BlockData, BlockSource } from "../../types/events.js";
 import type { ApiPlugin } from "../../types/plugin.js";
 import type { DeliveryState, Webhook, WebhookSecret } from "../../types/webhooks.js";
+import { copyOfStored } from "../fixtures/stored-chain.js";
 import { createWorkbench, urlIn, type Workbench } from "../hosts/example-process.js";
 import { after, at, before, branch, chain, end, fork, newTip, undoBlocks } from "../store/branches.js";
 import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
@@ -50,6 +51,7 @@ describe("a node whose host goes back further than undo records reach", function
   beforeEach(async () => {
     [dataDir, events, bench, lines, errors] = [temporaryFolder(), new EventEmitter(), createWorkbench(), [], []];
     receiver = await createReceiver();
+    await copyOfStored("core3-testnet-a", dataDir, end);
   });
   afterEach(async () => {
     await bench.clear();
