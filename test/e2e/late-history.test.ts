@@ -5,6 +5,7 @@ import { type StartedNode, startNode } from "../fixtures/node.js";
 import { copyOfStored } from "../fixtures/stored-chain.js";
 import type { Answer } from "../http/ask.js";
 import { temporaryFolder } from "../fixtures/folder.js";
+import { spread } from "../fixtures/long.js";
 
 const name = "core3-custom-c";
 const { network, blocks, wallets } = loadChain(name);
@@ -48,7 +49,7 @@ describe("a store whose history begins later than its chain", function () {
   });
 
   const expectSame = async (path: string): Promise<Answer> => {
-    const [found, expected] = [await late.get(path), await whole.get(path)];
+    const [found, expected] = await Promise.all([late.get(path), whole.get(path)]);
     const shown = ({ status, text, headers }: Answer) => ({ path, status, text, height: headers["x-block-height"], cacheControl: headers["cache-control"], etag: headers.etag });
     expect(shown(found)).to.deep.equal(shown(expected));
     return expected;
@@ -64,25 +65,25 @@ describe("a store whose history begins later than its chain", function () {
 
   it("answers histories and statements from the block after its oldest state on, as one that has it whole", async () => {
     let rows = 0;
-    for (const [place, { address }] of wallets.entries()) {
+    for (const [place, { address }] of spread(wallets, 30).entries()) {
       const heights = place % 6 === 0 ? [oldest + 1, oldest + 10, blocks.length] : [oldest + 1];
       for (const question of heights.flatMap(questionsFrom)) rows += (await expectSame(`/wallets/${address}/${question}`)).text.split("\n").length;
     }
-    expect(rows).to.be.above(2_000);
+    expect(rows).to.be.above(300);
     await expectSame(`/wallets/${wallets[0]?.address ?? ""}/statement?from=${blocks.length + 50}`);
     await expectSame(`/wallets/${wallets[0]?.address ?? ""}/history?height.from=${blocks.length + 50}`);
   });
 
   it("answers them so at earlier heights, too", async () => {
     let answered = 0;
-    for (const { address } of wallets.filter((_wallet, place) => place % 5 === 0)) {
+    for (const { address } of spread(wallets, 8)) {
       for (const at of heightsAt) {
         for (const question of [`history?height.from=${oldest + 1}`, `history?height.from=${oldest + 8}&limit=1`, `statement?from=${oldest + 1}`, `statement?from=310&to=315`]) {
           if ((await expectSame(`/wallets/${address}/${question}&at=${at}`)).status === 200) answered++;
         }
       }
     }
-    expect(answered).to.be.above(100);
+    expect(answered).to.be.above(40);
   });
 
   it("answers the whole of a wallet that was created after that", async () => {

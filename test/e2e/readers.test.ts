@@ -75,7 +75,7 @@ describe("readers of a node's store", function () {
       expect(await (await fetch(`${url}/health`)).json()).to.deep.equal({ status: "starting", height: 0 });
     }
     const own = await startNode();
-    for (const block of chain.blocks.slice(1, 120)) events.emit("block.applied", block);
+    for (const block of chain.blocks.slice(1, 60)) events.emit("block.applied", block);
     await node.settled();
     await started();
     for (const path of [...paths, "/health", "/wallets?limit=50&page=2", "/openapi.json", "/no/such/path", "/wallets?limit=0", "/peers"]) {
@@ -125,7 +125,7 @@ describe("readers of a node's store", function () {
 
     await note();
     const asking = urls.flatMap((url) => [0, 3, 7].map((first) => ask(url, first)));
-    for (let height = 2; height <= count(30, 60); height++) {
+    for (let height = 2; height <= count(20, 60); height++) {
       await move("block.applied", height);
       // Back and forth too: a reply that was right two states ago is wrong in between.
       if (height % 7 === 0) {
@@ -136,12 +136,12 @@ describe("readers of a node's store", function () {
     over = true;
     await Promise.all(asking);
 
-    expect(replies.length).to.be.greaterThan(count(200, 500));
+    expect(replies.length).to.be.greaterThan(count(130, 500));
     for (const { path, text: reply, from, to } of replies) {
       const allowed = states.slice(from, to + 1).map((state) => state.get(path));
       expect(allowed.includes(reply), `${path} between the states ${from} and ${to}: ${reply.slice(0, 200)} not in ${JSON.stringify(allowed)}`).to.equal(true);
     }
-    expect(new Set(replies.filter(({ path }) => path === "/blockchain").map((reply) => reply.text)).size).to.be.greaterThan(count(15, 30));
+    expect(new Set(replies.filter(({ path }) => path === "/blockchain").map((reply) => reply.text)).size).to.be.greaterThan(count(10, 30));
   });
 
   describe("with webhooks", () => {

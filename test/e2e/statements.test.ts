@@ -7,6 +7,7 @@ import type { WalletChange } from "../../types/chain-queries.js";
 import { type ChainName, loadChain } from "../data/read.js";
 import { firstMilestone } from "../first-milestone.js";
 import { temporaryFolder } from "../fixtures/folder.js";
+import { spread } from "../fixtures/long.js";
 import { startNode } from "../fixtures/node.js";
 import { copyOfStored } from "../fixtures/stored-chain.js";
 import type { Answer, Question } from "../http/ask.js";
@@ -61,7 +62,8 @@ const parseCsv = (text: string): string[][] => {
 for (const name of ["core3-testnet-a", "core3-custom-c"] satisfies ChainName[]) {
   describe(`history and statements of ${name}`, function () {
     this.timeout(120_000);
-    const { network, blocks, wallets } = loadChain(name);
+    const { network, blocks, wallets: all } = loadChain(name);
+    const wallets = spread(all, 80);
     let get: (path: string, question?: Question) => Promise<Answer>;
     const kept = new Map<string, Row[]>();
     const statementOf = async (address: string): Promise<Row[]> => {

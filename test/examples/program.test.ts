@@ -107,7 +107,7 @@ describe("the example host as a program", function () {
     const environment = { PORTICO_DATA_DIR: dataDir("image"), PORTICO_PORT: "4003" };
     const isHealthy = (urlFile: string): boolean => spawnSync(command, args, { env: { ...process.env, ...environment, PORTICO_URL_FILE: urlFile } }).status === 0;
     expect(isHealthy(join(folder, "none.url"))).to.equal(false);
-    const nodes = [["--host", "127.0.0.2"], ["--host", "0.0.0.0"], ["--follow", "http://127.0.0.1:9"]].map(async (options, index) => {
+    const nodes = [["--host", "0.0.0.0"], ["--follow", "http://127.0.0.1:9"]].map(async (options, index) => {
       const urlFile = join(folder, `node-${index}.url`);
       const node = run(["--port", "0", "--data-dir", dataDir(`image-${index}`), ...options], { ...environment, PORTICO_URL_FILE: urlFile });
       await until(() => Promise.resolve(existsSync(urlFile) || undefined));

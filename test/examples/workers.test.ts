@@ -110,7 +110,7 @@ describe("npm start -- --workers", function () {
       wake();
     };
     const byWorker = new Map<string, number>();
-    for (let reported = 0; reported < 15; reported++) {
+    for (let reported = 0; reported < 10; reported++) {
       await new Promise<void>((resolve) => (wake = resolve));
       for (const path of ["blockchain", "delegates?limit=5", "blocks/last", "blockchain", "delegates?limit=5", "blocks/last"]) {
         const least = told;
@@ -121,7 +121,7 @@ describe("npm start -- --workers", function () {
       }
     }
     expect(byWorker.size).to.equal(2);
-    expect([...byWorker.values()].every((count) => count > 15)).to.equal(true);
+    expect([...byWorker.values()].every((count) => count > 10)).to.equal(true);
     // Each of them has the earlier states, too.
     for (const [path, at] of [["blockchain?at=2", 2], ["delegates?at=2&limit=5", 2], ["transactions?at=4&limit=3", 4]] as const) {
       const answers = await askEach(2, `${url}/${path}`);
@@ -194,13 +194,13 @@ describe("npm start -- --workers", function () {
     expect((await ask(`${url}/health`)).status).to.equal(200);
     await host.line(new RegExp(`^worker 1 serves as process (?!${String(pids[0])}$)`));
     expect(await askEach(2, `${url}/delegates?limit=1`)).to.have.length(2);
-    await allHave(highest() + 5);
+    await allHave(highest() + 3);
     // A worker that is stopped on its own ends cleanly and is replaced too.
     process.kill(pids[1] ?? 0, "SIGTERM");
     await host.line(/^warn: worker 2 ended \(code 0\); starting another/);
     await host.line(new RegExp(`^worker 2 serves as process (?!${String(pids[1])}$)`));
     expect(await askEach(2, `${url}/delegates?limit=1`)).to.have.length(2);
-    await allHave(highest() + 5);
+    await allHave(highest() + 3);
     for (const seen of heights) expect(seen).to.deep.equal(seen.map((_unused, place) => 1 + place));
   });
 
@@ -211,7 +211,7 @@ describe("npm start -- --workers", function () {
     expect(await errorOf(`${url}/health`)).to.equal("ECONNREFUSED");
     for (const path of ["/a", "/b"]) {
       const heights = receiver.received.filter((one) => one.path === path).map(({ json }) => (json.data as { height: number }).height);
-      expect(heights.length).to.be.greaterThan(15);
+      expect(heights.length).to.be.greaterThan(10);
       expect(heights).to.deep.equal(heights.map((_, index) => (heights[0] ?? 0) + index));
     }
   });
@@ -220,7 +220,7 @@ describe("npm start -- --workers", function () {
     const killed = node("--workers", "2", "--forge-interval", "5");
     const before = await served(killed);
     const created = await ask(`${before}/webhooks`, { method: "POST", body: { event: "peer.added", target: receiver.url } });
-    await killed.line(new RegExp(`^block ${Math.max(...heightsIn(host)) + 12} `));
+    await killed.line(new RegExp(`^block ${Math.max(...heightsIn(host)) + 5} `));
     killed.kill("SIGKILL");
     // Their standard output is the node's: it closes when the last of them has ended.
     expect(await killed.ended).to.equal(null);

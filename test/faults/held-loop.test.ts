@@ -38,7 +38,7 @@ interface Question {
 }
 
 const most = 25;
-const transactions = isLong ? 20_000 : 5_000;
+const transactions = isLong ? 20_000 : 3_000;
 
 describe("the event loop", () => {
   const folder = mkdtempSync(join(tmpdir(), "portico-held-"));

@@ -60,7 +60,7 @@ describe("Readers that follow a chain through random forks", function () {
   afterEach(closeTemporaryStores);
 
   const seed = seedOr(27);
-  const schedules = count(300, 10_000);
+  const schedules = count(200, 10_000);
 
   it(`end with the node's state at any distance, across restarts and rebuilds (${schedules} schedules)`, async () => {
     for (let first = 0; first < schedules; first += schedulesTogether) {

@@ -11,6 +11,7 @@ import { createApiPlugin } from "../../src/plugin/plugin.js";
 import type { BlockData } from "../../types/events.js";
 import type { AccessLogEntry } from "../../types/node-context.js";
 import type { ApiPlugin } from "../../types/plugin.js";
+import { copyOfStored } from "../fixtures/stored-chain.js";
 import { silentLogger } from "../silent.js";
 import { at, branch, chain } from "../store/branches.js";
 
@@ -115,6 +116,7 @@ describe("The event stream, the feed and the changes", function () {
 
   beforeEach(async () => {
     host = new Host();
+    await copyOfStored("core3-testnet-a", host.dataDir, start);
     await host.begin();
   });
   afterEach(() => host.end());

@@ -269,7 +269,7 @@ describe("Clients of the stream, the feed, the changes and webhooks of a node wh
   this.timeout(isLong ? 0 : 60_000);
   afterEach(closeTemporaryStores);
 
-  const schedules = count(12, 10_000);
+  const schedules = count(8, 10_000);
 
   it(`end with its state, at any distance, through restarts, broken connections and targets that fail (${schedules} schedules)`, async () => {
     for (let first = 0; first < schedules; first += together) {

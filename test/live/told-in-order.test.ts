@@ -145,7 +145,7 @@ describe("Two webhooks of a target that fails now and then, one of them in stric
   this.timeout(isLong ? 0 : 60_000);
   afterEach(closeTemporaryStores);
 
-  const schedules = count(4, 5_000);
+  const schedules = count(3, 5_000);
 
   it(`each block that is told in strict order stands on the one before, and the last words are the chain's (${schedules} schedules)`, async () => {
     let begun = 0;

@@ -69,10 +69,10 @@ describe("NATS with TLS and credentials", function () {
     const of = (user: User): NatsOptions => ({ connectTimeout: 1_000 * patience, ...given, ...optionsOf(user) });
     const warnings: string[] = [];
     const logger = { ...silentLogger, warn: (line: string) => void warnings.push(line) };
-    const node = await new TestNode(60).start();
+    const node = await new TestNode(20).start();
     const publisher = startTipPublisher(of("node"), { url: node.url, nethash, logger });
     atEnd(() => publisher.stop());
-    const replica = new TestReplica(node.url, await folderWith(60));
+    const replica = new TestReplica(node.url, await folderWith(20));
     let brought = 0;
     const tip = natsTip(of("replica"), logger);
     replica.tip = { start: (hash, take) => tip.start(hash, (line) => (brought++, take(line))) };

@@ -14,7 +14,7 @@ import { importOptions, lakeEnds } from "./import-options.js";
 
 const kills = count(2, 500);
 const { network, blocks: all } = loadChain("core3-custom-c");
-const blocks = isLong ? all : all.slice(0, 80);
+const blocks = isLong ? all : all.slice(0, 64);
 const { nethash } = network.network;
 
 const readLake = async (dir: string): Promise<BlockData[]> => {

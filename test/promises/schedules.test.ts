@@ -11,7 +11,7 @@ import { silentLogger } from "../silent.js";
 import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
 
 /** A schedule is some moves of the host's chain, told badly, and then one block that is told well. */
-const schedules = count(20, 10_000);
+const schedules = count(14, 10_000);
 /** Schedules on one node. */
 const together = 20;
 const undoBlocks = 6;

@@ -13,8 +13,8 @@ describe("A replica that has never heard its node", function () {
   afterEach(closeAll);
 
   it("answers at its port, is not ready, and serves once the node is there", async () => {
-    const node = new HostProcess("the node", ["--forge-interval", "500"]);
-    node.port = await freePort();
+    const node = await new TestNode(20).start();
+    await node.stop();
     const replica = new HostProcess("the replica", ["--follow", node.url]);
     const serving = replica.start();
     const ask = async (path: string): Promise<{ status: number; retryAfter: string | null; body: unknown } | undefined> => {
@@ -29,7 +29,7 @@ describe("A replica that has never heard its node", function () {
     expect(await ask("health?x=1")).to.deep.equal({ status: 503, retryAfter: "5", body: { ...starting, problem } });
     const refused = { statusCode: 503, error: "Service Unavailable", message: `This replica cannot answer yet: ${problem}.`, code: "NOT_READY" };
     for (const path of ["blocks", "health/else"]) expect(await ask(path), path).to.deep.equal({ status: 503, retryAfter: "5", body: refused });
-    await node.start();
+    await node.restart();
     await serving;
     await until("a ready replica", async () => (await ask("health/ready"))?.status === 200);
   });

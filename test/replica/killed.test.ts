@@ -79,7 +79,7 @@ describe("A node, and its replicas behind nginx, each a process", function () {
   this.timeout(0);
   afterEach(closeAll);
 
-  const kills = count(3, 200);
+  const kills = count(2, 200);
   const replicaCount = isLong ? 3 : 1;
 
   it(`are killed, stopped and held up at random (${kills} times), and end with the same state; a reader and a webhook have missed nothing`, async () => {

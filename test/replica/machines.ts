@@ -103,7 +103,7 @@ export class TestNode implements Served {
   chain: BlockData[];
   plugin!: ApiPlugin;
   port = 0;
-  private readonly lake: LakeOptions | undefined;
+  readonly lake: LakeOptions | undefined;
   dataDir = "";
 
   constructor(height: number, lake?: LakeOptions) {
@@ -189,6 +189,21 @@ export class TestNode implements Served {
     await this.apply(...branch(height, height + count));
   }
 }
+
+/** A node with 180 blocks, whose lake has four files of 40 and, if they are wanted, a snapshot of block 150. They are written once in a run. */
+export const startNodeWithLake = async ({ snapshotEvery }: { snapshotEvery: 0 | 50 }): Promise<TestNode & { lake: { dir: string } }> => {
+  const start = (folder: string) => new TestNode(180, { dir: join(folder, "lake"), blocksPerFile: 40, snapshotEvery, keepSnapshots: 2 }).start(join(folder, "data"));
+  const folder = await copyOf(`node-with-lake-${snapshotEvery}`, temporaryFolder(), async (made) => {
+    const node = await start(made);
+    await until("the lake", async () => {
+      const reply = await fetch(`${node.url}/lake/manifest.json`);
+      const { blocks, snapshots } = (await reply.json()) as { blocks?: unknown[]; snapshots?: unknown[] };
+      return blocks?.length === 4 && (snapshots?.length ?? 0) === (snapshotEvery === 0 ? 0 : 1);
+    });
+    await node.stop();
+  });
+  return (await start(folder)) as TestNode & { lake: { dir: string } };
+};
 
 /** The clock of a replica, which may be put forward. */
 export class TestClock {

@@ -8,5 +8,5 @@ const { network, blocks } = loadChain("core3-custom-c");
 const rules = createChainRules(network);
 const store = createStore({ dataDir, undoBlocks: 1_000 }, { rules });
 const height = store.tip()?.height ?? 0;
-await store.applyAhead(blocks.slice(height, height + 60).map(rules.parseBlock));
+await store.applyAhead(blocks.slice(height, height + 20).map(rules.parseBlock));
 setTimeout(() => process.exit(7), Number(milliseconds));

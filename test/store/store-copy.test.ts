@@ -56,7 +56,7 @@ describe("a copy of a store at a height", function () {
       store.freePages();
     }
     const copy = await copying;
-    expect(writes).to.be.above(1);
+    expect(writes).to.be.above(0);
     expect(copy).to.include({ height: 50, id: blocks[49]?.id, layout: 1 });
     const dataDir = join(copy?.file ?? "", "..");
     expect(await verifyStore({ dataDir, nethash })).to.deep.include({ faults: [], height: 50, digest: copy?.digest });

@@ -164,7 +164,7 @@ describe("the LMDB store", () => {
       await store.stop();
       const process = spawn(globalThis.process.execPath, [script, dataDir, String(milliseconds)], { timeout: 50_000, killSignal: "SIGKILL" });
       expect(await once(process, "exit")).to.deep.equal([7, null]);
-      expect(openTemporaryStore(chain.network, { dataDir }).store.tip()?.height).to.equal(120);
+      expect(openTemporaryStore(chain.network, { dataDir }).store.tip()?.height).to.equal(80);
     }
   });
 

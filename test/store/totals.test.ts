@@ -217,9 +217,9 @@ const lockFilters = ({ lock, around }: Opened): Values<LockFilter> => ({
   isExpired: true,
 });
 
-const sizes = { short: 300, long: 4_000 };
+const sizes = { short: 300, long: 3_000 };
 /** About how many keys finding two positions in a set reads, whatever its size; on the long chain, most filters match at least as many rows. */
-const mostKeys = 1_000;
+const mostKeys = 900;
 
 /** Not covered: `vendorFieldHex`, whose matches are counted, and several addresses, which have rows in common. */
 describe("totals", function () {

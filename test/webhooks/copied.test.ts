@@ -40,9 +40,9 @@ describe("a node that starts from a copy of its data folder", () => {
     node.webhooks?.create({ events: ["block.applied", "transaction.applied"], target: `${receiver.url}/` });
     await node.stop();
     cpSync(join(root, "node"), join(root, "copy"), { recursive: true });
-    const first = await told("node", 40);
+    const first = await told("node", 25);
     expect(new Set(first).size).to.equal(first.length);
-    expect(await told("copy", 40)).to.deep.equal(first);
+    expect(await told("copy", 25)).to.deep.equal(first);
     await receiver.close();
   });
 });

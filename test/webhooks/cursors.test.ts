@@ -11,6 +11,7 @@ import type { BlockData } from "../../types/events.js";
 import type { Webhook, WebhookSecret } from "../../types/webhooks.js";
 import { createApiPlugin } from "../../src/plugin/plugin.js";
 import { loadChain } from "../data/read.js";
+import { copyOfStored } from "../fixtures/stored-chain.js";
 import { createReceiver, type Received, type Receiver } from "./receiver.js";
 import { createLogger, eventually, localTargets } from "./stage.js";
 
@@ -63,6 +64,7 @@ describe("a webhook that is a cursor, over HTTP", () => {
     events = new EventEmitter();
     dataDir = await mkdtemp(join(tmpdir(), "portico-webhook-cursors-"));
     known = chain.blocks.slice(0, first);
+    await copyOfStored("core3-testnet-a", dataDir, first);
     plugin = createApiPlugin({
       network: chain.network,
       events,

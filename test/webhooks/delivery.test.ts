@@ -609,17 +609,21 @@ describe("delivery", () => {
     await open({}, { wrapStore });
     fails = "webhook";
     const { id } = hook();
-    stage.clock.advance(1_000);
+    /** Looks are a second apart, from whenever the one that fails has ended. */
+    const isDelivered = (n: number): Promise<true> =>
+      eventually(() => {
+        stage.clock.advance(1_000);
+        return stage.engine.deliveries(id, "delivered", { offset: 0, limit: 10 }).rows.some((delivery) => delivery.id === n) ? true : undefined;
+      });
     emit(1);
-    await stage.reaches(id, 1, "delivered");
+    await isDelivered(1);
     for (const [n, name] of ["deliveryIds", "retries", "workRevision"].entries()) {
       // Otherwise it knows what waits, and what is due.
       stage.environment.store.transaction(() => stage.environment.store.announceWork());
       fails = name;
       emit(1, n + 2);
       await eventually(() => (fails === undefined ? true : undefined));
-      stage.clock.advance(1_000);
-      await stage.reaches(id, n + 2, "delivered");
+      await isDelivered(n + 2);
     }
     expect(numbers(receiver.received)).to.deep.equal([1, 2, 3, 4]);
     const errors = stage.lines.filter((line) => line.startsWith("error"));

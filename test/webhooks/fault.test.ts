@@ -18,7 +18,7 @@ import { programOf } from "../fixtures/programs.js";
 import { setTimeout as delay } from "node:timers/promises";
 
 /** Rounds of load, kill and restart. */
-const rounds = count(3, 50);
+const rounds = count(2, 50);
 
 const start = (dataDir: string, mode: "load" | "drain"): ChildProcess => {
   const child = spawn(process.execPath, [programOf(new URL("fault-node.ts", import.meta.url)), dataDir, mode], { stdio: ["ignore", "ignore", "pipe"] });
