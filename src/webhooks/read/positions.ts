@@ -108,7 +108,7 @@ const createLocate = ({ store, follow, logger, keepsChain }: PositionsNeeds) => 
 };
 
 /** The readers of all enabled webhooks and their replays, as they are in memory and in the store. */
-const createReaders = ({ store, register, window }: PositionsNeeds) => {
+const createReaders = ({ store, register, window, keepsChain }: PositionsNeeds) => {
   const all = new Map<string, Reader>();
 
   const find = (webhookId: number, role: Role): Reader | undefined => all.get(nameOf(webhookId, role));
@@ -129,7 +129,10 @@ const createReaders = ({ store, register, window }: PositionsNeeds) => {
       const { cursor, part, isBeyond = false, floor = 0, replays = [], epoch = 0 } = store.progress(webhookId);
       const hasReverted = store.ledger(webhookId, true).length > 0;
       const add = (role: Role, position: Position, until: number | undefined): void => {
-        const reader: Reader = { webhookId, role, until, position, isBeyond: role === "live" && isBeyond, floor, hasReverted, isResting: false, isFull: false, isBusy: false, isDirty: false, epoch };
+        const flags = { isResting: false, isFull: false, isBusy: false, isDirty: false };
+        // The host's log tells all reversals: there is no chain to compare the ledger with.
+        const walks = keepsChain && role === "live" && isBeyond;
+        const reader: Reader = { webhookId, role, until, position, isBeyond: walks, floor, hasReverted, epoch, ...flags };
         if (find(webhookId, role) === undefined) all.set(nameOf(webhookId, role), reader);
       };
       if (cursor !== undefined) add("live", { cursor, part }, undefined);
