@@ -450,6 +450,19 @@ for (const { keepsChain, title } of kinds) {
       expect(told().filter((name) => name === `transaction.reverted ${first.id}`)).to.have.length(1);
     });
 
+    if (!keepsChain) it("a webhook that was sent blocks and transactions goes on once it is enabled again, and is sent their reversals", async () => {
+      const { id } = stage.engine.create({ events: ["block.*", "transaction.*"], target: receiver.url });
+      await stage.engine.settled();
+      stage.events.emit("transaction.applied", { id: "one", blockHeight: 5 });
+      stage.events.emit("block.applied", { id: "five", height: 5 });
+      await stage.count(id, "delivered", 2);
+      for (const enabled of [false, true]) stage.engine.patch(id, { enabled });
+      stage.events.emit("block.reverted", { id: "five", height: 5 });
+      stage.events.emit("transaction.reverted", { id: "one", blockHeight: 5 });
+      await stage.count(id, "delivered", 4);
+      expect(told().slice(2)).to.deep.equal(["block.reverted five", "transaction.reverted one"]);
+    });
+
     if (!keepsChain) it("the reversal of a transaction is sent if the host's events of transactions name no height, whatever block came between", async () => {
       const { id } = stage.engine.create({ events: ["transaction.applied", "transaction.reverted"], target: receiver.url });
       const blocks = hook("block.applied", "/blocks");

@@ -34,7 +34,7 @@ export interface AttemptsNeeds {
 /** Milliseconds for which nothing is sent to a target after an attempt there could not be made. */
 const moment = 1_000;
 
-/** What an answer says of its target's pause. */
+/** How an answer changes its target's pause. */
 type PauseChange = Pick<AttemptResult, "asked" | "pause">;
 
 /** An attempt that was answered. */
@@ -45,7 +45,7 @@ interface AttemptAnswer {
   duration: number;
 }
 
-/** Before it is recorded: how the target answers decides what it is sent next. */
+/** Before the outcome is recorded, as it decides what the target is sent next. */
 const judge = ({ clock, time }: AttemptsNeeds, { attempt: { target, kind }, answer, duration }: AttemptAnswer): PauseChange => {
   if (kind === "ping") return {};
   target.wasSlow = duration > slowFrom;
@@ -58,7 +58,7 @@ const judge = ({ clock, time }: AttemptsNeeds, { attempt: { target, kind }, answ
   return { asked, pause: { length, ...readingsOf(clock) } };
 };
 
-/** `isDelivered`: it is recorded, and there is nothing more to do about it. `isSent`: what was taken has been sent. */
+/** Ends an attempt. `isDelivered`: its outcome is recorded, nothing is retried. `isSent`: false if it was given back unsent. */
 const letGo = (needs: AttemptsNeeds, attempt: Attempt, isDelivered: boolean, isSent = true): void => {
   const { queues, ready, underWay, time } = needs;
   const { queue, rows, target, kind } = attempt;
@@ -68,15 +68,15 @@ const letGo = (needs: AttemptsNeeds, attempt: Attempt, isDelivered: boolean, isS
   giveSlotBack(attempt, needs);
   const now = queues.find(queue.webhook.id);
   if (now === undefined) return;
-  // Of what is taken, the store is not asked when it is due.
+  // While a delivery is taken, its due time is not looked up.
   if (!isDelivered || now.skipped) now.nextDue = Math.min(now.nextDue, time.schedule());
-  // What was given back comes before all that was read of the queue.
+  // What was given back comes before the rows that were read of the queue.
   if (!isSent) lookAgain(now);
   // With a first attempt that was delivered, its target has been asked again when it ended: not another that the webhook has got meanwhile.
   if (kind !== "first" || !isDelivered || now.skipped || !isSent || now.target !== target) ready.add(now.target);
 };
 
-/** Gives the slot of what was delivered to what comes next. A failure may disable the webhook: nothing more is sent there before that is known. */
+/** After a success the slot is free at once. After a failure, which may disable the webhook, only once the outcome is recorded. */
 const makeRoom = (needs: AttemptsNeeds, one: AttemptAnswer): PauseChange => {
   const { attempt, answer } = one;
   attempt.state = "recording";
@@ -91,22 +91,31 @@ const makeRoom = (needs: AttemptsNeeds, one: AttemptAnswer): PauseChange => {
 };
 
 /**
- * Ends attempts that were answered: those of one turn of the event loop together. What comes next is taken and sent for all of them, then their outcomes are
- * recorded; one by one, 32 targets take a sixth longer.
+ * Ends the attempts that were answered in one turn of the event loop: the next deliveries are sent for all, then the outcomes recorded. One by
+ * one, 32 targets take a sixth longer.
  */
 const createEnd = (needs: AttemptsNeeds, requests: OpenCount, { done, givenBack }: { done(attempt: Attempt, isDelivered: boolean): void; givenBack(attempt: Attempt, error: unknown): void }) => {
   let answered: AttemptAnswer[] = [];
 
   /**
-   * An outcome is recorded before its deliveries are let go of. What was delivered may wait for others to be recorded with it, while the next is
+   * Outcomes are recorded before their deliveries are let go of. A success may wait to be recorded with others, while the next delivery is
    * sent: if the process is killed meanwhile, all that is not recorded is sent again, in the same order.
    */
   const record = ({ attempt, answer, duration }: AttemptAnswer, judged: PauseChange, areOthersSent: boolean): void => {
     const { queue, rows, target, kind, at } = attempt;
     const isDelivered = answer.failure === null;
     const [isPing, isBatch] = [kind === "ping", rows.length > 1 || queue.webhook.batch !== null];
-    const ended: AttemptResult = { webhookId: queue.webhook.id, ids: rows.map(({ id }) => id), target: target.url, origin: target.origin.name, attempt: attemptOf(at, duration, answer), isBatch, isPing, ...judged };
-    needs.records.add(ended, isDelivered && !isPing && areOthersSent, () => done(attempt, isDelivered));
+    const result: AttemptResult = {
+      webhookId: queue.webhook.id,
+      ids: rows.map(({ id }) => id),
+      target: target.url,
+      origin: target.origin.name,
+      attempt: attemptOf(at, duration, answer),
+      isBatch,
+      isPing,
+      ...judged,
+    };
+    needs.records.add(result, isDelivered && !isPing && areOthersSent, () => done(attempt, isDelivered));
   };
 
   const safely = (one: AttemptAnswer, work: (one: AttemptAnswer) => void): void => {
@@ -138,7 +147,7 @@ const createEnd = (needs: AttemptsNeeds, requests: OpenCount, { done, givenBack 
   };
 };
 
-/** The other steps: sends what was taken, records the outcome, and lets go of it. */
+/** Send, record, next: the steps after `take`. */
 export const createAttempts = (needs: AttemptsNeeds) => {
   const { messages, sender, onOutcome, time, nodeKey, logger, pumpSoon } = needs;
   /** Requests that are under way. */
@@ -150,7 +159,7 @@ export const createAttempts = (needs: AttemptsNeeds) => {
     pumpSoon();
   };
 
-  /** Whatever fails, what was taken is given back, to be taken again after a moment: before all that comes after it. */
+  /** After an error, the deliveries are taken again in a moment, before all that come after them. */
   const givenBack = (attempt: Attempt, error: unknown): void => {
     const { queue, target } = attempt;
     logFailure(logger, `a delivery of webhook ${queue.webhook.id} could not be sent`, error);

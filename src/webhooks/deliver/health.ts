@@ -25,7 +25,7 @@ export const isOwnEvent = (event: string): boolean => /^(?:webhook|delivery)\./.
 
 const listenersAmong = (matcher: Matcher, { event, data }: OwnEvent): number[] => (matcher.listens(event) ? matcher.match(event, data).ids : []);
 
-/** A webhook that is changed within the open transaction: the register has it as it was. */
+/** For a webhook that the open transaction changes. The register still has it as it was. */
 const matcherOf = (webhook: WebhookRow): Matcher => {
   const matcher = createMatcher();
   matcher.put(webhook.id, asMatched(webhook));
@@ -153,7 +153,7 @@ interface NoticesNeeds {
 
 /** Milliseconds between two looks for what other processes have changed, at the most, while there is something to send. */
 const noticeInterval = 10;
-/** Milliseconds after a failed attempt in which a success at its target says nothing of it: that fails by itself, not with its target. */
+/** A delivery that failed within so many milliseconds of a success at its target fails by itself, and keeps its schedule. */
 const sameTime = 1_000;
 
 interface Parts {
@@ -165,7 +165,7 @@ interface Parts {
 
 /** Ends pauses that a client has ended, in whatever process. */
 const createPauseNotices = ({ store }: NoticesNeeds, { queues, ready, times }: Parts) => {
-  /** Targets whose pauses may have been ended: as long as an outcome is being recorded, the store may not have the pause yet. */
+  /** Targets whose pauses may have been ended. The store may lack a pause while an outcome is being recorded. */
   const unsure = new Set<Target>();
   const isRecording = ({ underWay }: Target): boolean => [...underWay].some(({ state }) => state === "recording");
 
@@ -248,7 +248,7 @@ export const createNotices = (needs: NoticesNeeds, parts: Parts) => {
       noticeWebhooks();
       noticeWork();
     },
-    /** Two numbers are read, but not for each delivery. */
+    /** Reads two counters, at most every `noticeInterval`. */
     noticeOthers: (now: number): void => {
       noticePauses(false);
       if (now - noticed < noticeInterval) return;

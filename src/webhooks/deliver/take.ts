@@ -50,7 +50,8 @@ const isOvertaken = ({ underWay }: Target): boolean => {
 const isAvailable = ({ underWay, isWithdrawn }: NextNeeds, id: number): boolean => !underWay.has(id) && !isWithdrawn(id);
 
 /** In strict order, a delivery that is to be tried again holds up all after it: the lowest of those. */
-const heldUpFrom = ({ store }: NextNeeds, { webhook }: Queue): number => (webhook.order === "strict" ? (store.deliveryIds(webhook.id, "retrying", 0, 1)[0] ?? Infinity) : Infinity);
+const lowestRetry = ({ store }: NextNeeds, { webhook }: Queue): number =>
+  (webhook.order === "strict" ? store.deliveryIds(webhook.id, "retrying", 0, 1)[0] : undefined) ?? Infinity;
 
 /** First attempts. */
 const createNextFirst = (needs: NextNeeds) => {
@@ -62,7 +63,7 @@ const createNextFirst = (needs: NextNeeds) => {
     const size = Math.min(batch?.size ?? 1, window);
     const ready = queues.first(queue, size);
     if (ready.length === 0) return undefined;
-    const from = heldUpFrom(needs, queue);
+    const from = lowestRetry(needs, queue);
     const rows = from === Infinity ? ready : ready.filter(({ id }) => id < from);
     if (rows.length === 0) return undefined;
     if (batch !== null && rows.length < size) {
@@ -87,14 +88,14 @@ const createNextFirst = (needs: NextNeeds) => {
 };
 
 /**
- * In strict order, the lowest of what is to be tried again goes first, though another may be due before it; nothing does until it is due, nor before a first
- * attempt of what is lower: a client may have asked for one that was not attempted yet.
+ * In strict order, the retry with the lowest id goes first, even if another is due before it. Nothing is sent until it is due, nor before a
+ * first attempt with a lower id, which a client may have asked for.
  */
 const inStrictOrder = (needs: NextNeeds, queue: Queue, row: DeliveryRow, now: number): DeliveryRow | undefined => {
   const { store } = needs;
   const { webhook } = queue;
   if (webhook.order !== "strict") return row;
-  const [lowest, [pending = Infinity]] = [heldUpFrom(needs, queue), store.deliveryIds(webhook.id, "pending", 0, 1)];
+  const [lowest, [pending = Infinity]] = [lowestRetry(needs, queue), store.deliveryIds(webhook.id, "pending", 0, 1)];
   if (pending < lowest) return undefined;
   if (lowest === row.id) return row;
   const first = store.delivery(webhook.id, lowest);
@@ -124,7 +125,7 @@ const createNextDue = (needs: NextNeeds) => {
     queue.nextDue = waiting?.dueAt ?? Infinity;
     const row = waiting !== undefined && waiting.dueAt <= now ? store.delivery(queue.webhook.id, waiting.id) : undefined;
     if (row?.isTakenBack !== true) return row;
-    // Whoever has settled it looks again.
+    // `settle` has the queue looked at again.
     settle(row);
     queue.nextDue = Infinity;
     return undefined;
@@ -166,7 +167,7 @@ export const createNext = (needs: NextNeeds) => {
   };
 };
 
-/** Targets that may have something to be sent, by their origins: where an origin has no slot, its targets are passed over together, however many. */
+/** Targets that may have something to send, by origin: if an origin has no free slot, all its targets are skipped at once. */
 export interface Ready {
   add(target: Target): void;
   remove(target: Target): void;
@@ -259,7 +260,7 @@ const expectQueues = (target: Target, now: Times, lookAt: TakeNeeds["lookAt"]): 
   }
 };
 
-/** Whether its last attempt was slow, or one is that it has not answered yet: what waits to be recorded is no fault of the target's. */
+/** Whether its last attempt was slow, or one under way is. Time spent recording does not count. */
 const isSlow = ({ wasSlow, underWay }: Target, now: number): boolean => {
   if (wasSlow) return true;
   for (const { state, slot } of underWay) if (state !== "recording") return now - slot.since > slowFrom;

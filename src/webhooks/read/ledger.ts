@@ -5,17 +5,17 @@ import type { Timekeeper } from "../timekeeper.js";
 import { hasLog, heightOf, type Knowledge, knowledgeAfter, noKnowledge, type PastDelivery, withLogOf } from "./match.js";
 
 /**
- * The ledger of a webhook: the blocks that it was sent events of and that are not final. A fork, and a cursor that goes back as a client moves it or its
- * webhook is disabled, are one walk: from the top of the ledger down to the chain, block by block. All of it within a transaction.
+ * The ledger of a webhook: the blocks that it was sent events of and that are not final. A fork, a cursor that a client moves back and a
+ * webhook that is disabled are the same walk: from the top of the ledger down to the chain, block by block, within a transaction.
  */
 
-/** What is known of attempts besides what rows have. */
+/** What the dispatcher knows of attempts whose outcomes are not recorded yet. */
 export interface Attempts {
   /** Whether one is under way, or has failed, whose outcome the row does not have yet. */
   isUnderWay(row: DeliveryRow): boolean;
   /** Whether one was answered 2xx, and the row does not have that yet. */
   hasArrived(row: DeliveryRow): boolean;
-  /** Told of a delivery under way that the chain takes back: it ends as what it then is. */
+  /** A delivery under way is taken back. Its attempt ends first. */
   overtake(row: DeliveryRow): void;
 }
 
@@ -59,9 +59,15 @@ const deliveriesIn = (store: WebhookStore, webhookId: number, entries: readonly 
   return found.sort((one, other) => one.row.id - other.row.id);
 };
 
-/** What a receiver knows of each subject, and the block of which it was sent that last. */
-const knowledgeOf = (entries: readonly LedgerEntry[], entered: readonly LedgerDelivery[], attempts: Attempts): Map<string, Knowledge & { entry?: LedgerEntry }> => {
-  const known = new Map<string, Knowledge & { entry?: LedgerEntry }>();
+type KnowledgeOfEntry = Knowledge & { entry?: LedgerEntry };
+
+/** What a receiver knows of each subject, and the block with which it was last sent that. */
+const knowledgeOf = (
+  entries: readonly LedgerEntry[],
+  entered: readonly LedgerDelivery[],
+  attempts: Attempts,
+): Map<string, KnowledgeOfEntry> => {
+  const known = new Map<string, KnowledgeOfEntry>();
   for (const entry of entries) for (const [subject, key] of entry.sent) known.set(subject, { known: "maybe", key, entry });
   for (const { row, message, entry } of entered) {
     const { subject } = message;
@@ -73,7 +79,7 @@ const knowledgeOf = (entries: readonly LedgerEntry[], entered: readonly LedgerDe
   return known;
 };
 
-/** What became of deliveries that were taken back. */
+/** The deliveries that a transaction has taken back. */
 export interface Withdrawals {
   /** Must not be sent from now on, though others still read them as they were until this is committed. */
   ids: number[];
@@ -147,7 +153,7 @@ export const createLedger = ({ store, time, attempts }: LedgerNeeds) => {
 
 export type Ledger = ReturnType<typeof createLedger>;
 
-/** A delivery that a client asked for once more, as what it had been: it can be asked for again. */
+/** A delivery that a client asked for again, in the state it had before. It can be asked for once more. */
 const asItWas = ({ onRequest: _, batch: __, stepSince: ___, scheduledAt: ____, ...row }: DeliveryRow, finishedAt: number): DeliveryRow => {
   const hasArrived = row.attempts.some(({ stage }) => stage === null);
   return { ...row, state: hasArrived ? "delivered" : "dead", dueAt: null, finishedAt };
@@ -172,7 +178,7 @@ const positionBefore = (open: readonly Message[], live: Position): Position => {
   return { cursor, part: { block: `${lowest.block.height}-${lowest.block.id}`, isReversal: false, taken } };
 };
 
-/** What is left of a webhook's ledger without its deliveries, and where it goes on to find again what is open. Writes nothing. */
+/** The ledger of a webhook without its deliveries, and the position from which its open deliveries are found again. Writes nothing. */
 export const foldLedger = ({ store, attempts }: Pick<LedgerNeeds, "store" | "attempts">, webhookId: number) => {
   const entries = [...store.ledger(webhookId, true), ...store.ledger(webhookId, false)];
   const known = knowledgeOf(entries, deliveriesIn(store, webhookId, entries), attempts);
@@ -197,7 +203,7 @@ export const foldLedger = ({ store, attempts }: Pick<LedgerNeeds, "store" | "att
   return { entries, folded: [...folded.values()], open, position: cursor === undefined ? {} : positionBefore(first, { cursor, part }) };
 };
 
-/** Forgets what is open of a webhook, which is found again from before the first of it; what its receiver may know stays in the ledger. */
+/** Removes the open deliveries of a webhook, and moves it back before the first. What its receiver may know stays in the ledger. */
 export const letGo = (needs: LedgerNeeds, webhookId: number): void => {
   const { store, time } = needs;
   const { entries, folded, open, position } = foldLedger(needs, webhookId);

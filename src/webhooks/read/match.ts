@@ -2,6 +2,7 @@ import { runSliced, type Sliced } from "../../async/time-slicing.js";
 import { type Cursor, cursorText, type FollowEvent, type Group, parseCursor } from "../../follow/index.js";
 import { canonicalEvent, isReversal, namesEvent } from "../../follow/event-names.js";
 import type { Undecided } from "../conditions/matcher.js";
+import type { PatternWorker } from "../conditions/pattern.js";
 import type { Register } from "../register/register.js";
 import type { LedgerEntry, Position, WebhookRow } from "../rows/rows.js";
 import { memberOf } from "../../follow/payload.js";
@@ -194,6 +195,23 @@ export const matchFirst = async (register: Register, { groups, ...first }: ReadR
     for (const event of found.matched.events) deliveries += event.ids.length;
   }
   return { all, undecided };
+};
+
+/** A group as it matches one webhook, whose patterns are tried on long texts by a thread. */
+export const matchAlone = async (
+  register: Pick<Register, "matcher">,
+  matched: GroupMatch,
+  { id, patterns }: { id: number; patterns: PatternWorker },
+): Promise<GroupMatch> => {
+  const events: EventMatch[] = [];
+  for (const one of matched.events) {
+    const { event, data } = one.event;
+    const undecided = one.ids.includes(id) ? undefined : register.matcher().match(event, data).undecided.find((other) => other.id === id);
+    const isMatch = one.ids.includes(id) || (undecided !== undefined && (await undecided.decide(patterns)));
+    events.push({ ...one, ids: isMatch ? [id] : [] });
+  }
+  const last = events.findLast(({ ids }) => ids.length > 0)?.index;
+  return { ...matched, events, last: new Map(last === undefined ? [] : [[id, last]]) };
 };
 
 /** The webhooks by target. They are written for together, as a target receives events in order, whichever of its webhooks they are for. */

@@ -23,7 +23,7 @@ export interface PositionsNeeds {
 /** What is read for: `live`, what comes after a webhook's cursor; or a replay, by its id. */
 export type Role = "live" | number;
 
-/** What reads the chain for a webhook, or a replay of it, and where that is. */
+/** The reader of a webhook, or of a replay of it, and its position. */
 interface Reader {
   webhookId: number;
   role: Role;
@@ -42,17 +42,17 @@ interface Reader {
   epoch: number;
 }
 
-/** Webhooks at one position, which are read for together. */
+/** Webhooks at one position, which share a read. */
 export interface Cohort {
   ids: ReadonlySet<number>;
   position: Position;
   options: ReadOptions;
   role: Role;
   until: number | undefined;
-  /** Whether its one webhook's ledger may have other blocks than the position's ancestors. */
+  /** See `Progress`. Such a cohort has one webhook. */
   isBeyond: boolean;
   readers: ReadonlyMap<number, Reader>;
-  /** How often there may have been something new before it was made. */
+  /** Number of `stir` calls before it was made. */
   stirs: number;
 }
 
@@ -89,7 +89,7 @@ const createLocate = ({ store, follow, logger, keepsChain }: PositionsNeeds) => 
       return await (from === "tip" ? follow.tip(options) : follow.locate(from, { ...options, field: fromField }));
     } catch (error) {
       if (isNotReady(error)) return undefined;
-      // A chain that is read anew may come to it.
+      // A chain that is being imported again may reach it.
       const height = (await follow.height()) ?? 0;
       if (heightOf(from) > height) return undefined;
       logger.error(`webhooks: webhook ${webhook.id} begins at the tip, as ${JSON.stringify(from)} is not known: ${messageOf(error)}`);
@@ -108,7 +108,7 @@ const createLocate = ({ store, follow, logger, keepsChain }: PositionsNeeds) => 
 };
 
 /** The readers of all enabled webhooks and their replays, as they are in memory and in the store. */
-const createReaders = ({ store, register, window }: PositionsNeeds) => {
+const createReaders = ({ store, register, window, keepsChain }: PositionsNeeds) => {
   const all = new Map<string, Reader>();
 
   const find = (webhookId: number, role: Role): Reader | undefined => all.get(nameOf(webhookId, role));
@@ -116,7 +116,7 @@ const createReaders = ({ store, register, window }: PositionsNeeds) => {
   const write = (reader: Reader): void => {
     const progress = store.progress(reader.webhookId);
     reader.isDirty = false;
-    // It was set elsewhere meanwhile, or its webhook was removed.
+    // A client has moved the cursor meanwhile, or removed the webhook.
     if ((progress.epoch ?? 0) !== reader.epoch || register.find(reader.webhookId) === undefined) all.delete(nameOf(reader.webhookId, reader.role));
     else store.putProgress(reader.webhookId, progressAfter(progress, reader));
   };
@@ -129,7 +129,10 @@ const createReaders = ({ store, register, window }: PositionsNeeds) => {
       const { cursor, part, isBeyond = false, floor = 0, replays = [], epoch = 0 } = store.progress(webhookId);
       const hasReverted = store.ledger(webhookId, true).length > 0;
       const add = (role: Role, position: Position, until: number | undefined): void => {
-        const reader: Reader = { webhookId, role, until, position, isBeyond: role === "live" && isBeyond, floor, hasReverted, isResting: false, isFull: false, isBusy: false, isDirty: false, epoch };
+        const flags = { isResting: false, isFull: false, isBusy: false, isDirty: false };
+        // The host's log tells all reversals: there is no chain to compare the ledger with.
+        const walks = keepsChain && role === "live" && isBeyond;
+        const reader: Reader = { webhookId, role, until, position, isBeyond: walks, floor, hasReverted, epoch, ...flags };
         if (find(webhookId, role) === undefined) all.set(nameOf(webhookId, role), reader);
       };
       if (cursor !== undefined) add("live", { cursor, part }, undefined);
@@ -139,11 +142,11 @@ const createReaders = ({ store, register, window }: PositionsNeeds) => {
       if (reader.isFull) reader.isFull = store.countOpen(reader.webhookId) > Math.floor(window / 2);
       return !reader.isFull;
     },
-    /** Forgets what is known of a webhook, to read it again. */
+    /** Forgets the readers of a webhook. They are loaded from the store again. */
     drop: (webhookId: number): void => {
       for (const [name, reader] of all) if (reader.webhookId === webhookId) all.delete(name);
     },
-    /** Writes some of what has moved, at most so many; within a transaction. Returns whether there is more. */
+    /** Writes at most `most` moved positions; within a transaction. Returns whether there are more. */
     keep: (most: number): boolean => {
       let left = most;
       for (const reader of all.values()) {
@@ -166,7 +169,7 @@ const createReaders = ({ store, register, window }: PositionsNeeds) => {
 
 type Readers = ReturnType<typeof createReaders>;
 
-/** One that was dropped since, and made anew, has left its cohort. */
+/** Undefined if the reader was dropped since the cohort was made, even if it was loaded again. */
 const readerIn = ({ find }: Readers, { readers, role }: Cohort, id: number): Reader | undefined => {
   const reader = readers.get(id);
   return reader !== undefined && find(id, role) === reader ? reader : undefined;
@@ -191,7 +194,7 @@ const createMoves = (readers: Readers) => {
       change(cohort, id, (reader) => {
         if (!samePosition(reader.position, position)) Object.assign(reader, { position, isDirty: true });
       }),
-    /** At this position there is no room for the next event. */
+    /** Its window is full at this position. */
     wait: (cohort: Cohort, id: number, position: Position): void => change(cohort, id, (reader) => void Object.assign(reader, { isFull: true, position, isDirty: true })),
     busy: (cohort: Cohort, id: number, isBusy: boolean): void => change(cohort, id, (reader) => void Object.assign(reader, { isBusy })),
     /** Nothing of the ledger is beyond the position any more. */
@@ -209,7 +212,7 @@ const createLoading = (needs: PositionsNeeds, { find, load }: Readers) => {
   const locate = createLocate(needs);
   return async (): Promise<void> => {
     const missing = [...register.rows().values()].filter(({ id, enabled }) => enabled && find(id, "live") === undefined);
-    // All at once: what comes meanwhile is after the tip for each of them.
+    // In parallel, so that all that begin at the tip begin at the same one.
     await Promise.all(missing.flatMap((webhook) => (store.progress(webhook.id).cursor === undefined ? [locate(webhook)] : [])));
     for (const [index, { id }] of missing.entries()) {
       load(id);
@@ -289,9 +292,9 @@ export const createPositions = (needs: PositionsNeeds) => {
       const [id = 0] = ids;
       return readers.find(id, "live")?.position;
     },
-    /** There is nothing after this position now. `isOver`: of a replay: nor will there be. */
+    /** Nothing comes after this position now. `isOver`: a replay has reached its last height. */
     rest: (cohort: Cohort, position: Position, isOver: boolean): void => {
-      // There may be something new since it was read, of which nobody tells again.
+      // Something came after the read, and is not announced again.
       if (cohort.stirs !== stirs && cohort.role === "live") return;
       for (const id of cohort.ids) {
         const reader = readerIn(readers, cohort, id);

@@ -14,7 +14,7 @@ import {
   heightOf,
   isReverted,
   type GroupMatch,
-  type EventMatch,
+  matchAlone,
   matchFirst,
   type ReadRange,
   samePosition,
@@ -46,7 +46,7 @@ export interface ChainReader {
   stop(): Promise<void>;
 }
 
-/** What a part of the reader has of the whole. */
+/** What the parts of the reader use of the whole. */
 interface Life {
   isRunning(): boolean;
   failed(error: unknown): void;
@@ -82,7 +82,7 @@ interface ReadResult extends ReadRange {
   atEnd: boolean;
 }
 
-/** What a replay sends again of what comes next: the blocks that are on the chain. Where only reversals come, it goes on after them. */
+/** A replay sends applied blocks alone. If only reversals come next, it goes on after them. */
 const replayed = ({ groups, atEnd, position, taken }: ReadResult, until: number): ReadResult => {
   const wanted = groups.filter(({ change }) => change?.kind === "applied" && change.full.block.height <= until);
   const last = groups.at(-1);
@@ -102,7 +102,7 @@ const read = async (follow: Follow, { position, options, until }: Cohort): Promi
 
 /** Takes the webhooks of a cohort through the groups that come next. */
 const createTake = ({ register, recorder }: ReaderNeeds, positions: ReaderPositions, patterns: PatternWorker, life: Life) => {
-  /** Webhooks that wait for the thread that tries patterns, by themselves. */
+  /** Work for webhooks that wait for the pattern thread. */
   const alone = new Set<Promise<void>>();
 
   const write = async (cohort: Cohort, all: readonly GroupMatch[], ids: ReadonlySet<number>, end: Position, final: number): Promise<void> => {
@@ -122,24 +122,19 @@ const createTake = ({ register, recorder }: ReaderNeeds, positions: ReaderPositi
     }
   };
 
-  const decideOne = async ({ event }: EventMatch, id: number): Promise<boolean> => {
-    const undecided = register.matcher().match(event.event, event.data).undecided.find((one) => one.id === id);
-    return undecided !== undefined && undecided.decide(patterns);
-  };
-
-  /** A webhook whose patterns have to be tried on a long text: the others do not wait for it. */
+  /** Takes one webhook by itself while the pattern thread tries its patterns on a long text. The others go on. */
   const takeAlone = (cohort: Cohort, matched: GroupMatch, id: number, final: number): void => {
     positions.busy(cohort, id, true);
     const work = (async () => {
-      const events: EventMatch[] = [];
-      for (const one of matched.events) events.push({ ...one, ids: one.ids.includes(id) || (await decideOne(one, id)) ? [id] : [] });
-      const last = events.findLast(({ ids }) => ids.length > 0)?.index;
+      const own = await matchAlone(register, matched, { id, patterns });
       if (!life.isRunning() || !positions.isAt(cohort, id, matched.before)) return;
-      await write(cohort, [{ ...matched, events, last: new Map(last === undefined ? [] : [[id, last]]) }], new Set([id]), matched.after, final).catch((error: unknown) => {
-        // Perhaps nothing was written: its position is as the store has it.
+      try {
+        await write(cohort, [own], new Set([id]), matched.after, final);
+      } catch (error) {
+        // Perhaps nothing was written: its position is read from the store again.
         positions.drop(id);
         throw error;
-      });
+      }
     })()
       .finally(() => {
         positions.busy(cohort, id, false);
@@ -149,9 +144,9 @@ const createTake = ({ register, recorder }: ReaderNeeds, positions: ReaderPositi
     alone.add(work);
   };
 
-  /** Takes a reading, some groups at a time. Returns where that leads; undefined if it was stopped. */
+  /** Matches and writes a range of groups, some at a time. Returns the position after them, or undefined if the reader was stopped. */
   const take = async (cohort: Cohort, { groups, position, taken, isApart }: ReadRange, final: number): Promise<Position | undefined> => {
-    // Of the group that was taken in part, the rest is not on the chain any more.
+    // The rest of a partly taken group is no longer on the chain.
     if (!samePosition(cohort.position, position)) for (const id of cohort.ids) positions.move(cohort, id, position);
     let next: ReadRange = { groups, position, taken, isApart };
     while (next.groups.length > 0) {
@@ -216,7 +211,7 @@ const createWalk = ({ follow, recorder, store, logger }: ReaderNeeds, positions:
   };
 };
 
-/** What follows from a reading that failed: the webhooks have another position, wait for the chain, or the failure is one. */
+/** Handles a failed read: the webhooks get another position, wait for the chain, or fail. */
 const createRecover =
   ({ store, follow, logger }: ReaderNeeds, positions: ReaderPositions) =>
   async (cohort: Cohort, error: unknown): Promise<"moved" | "waiting" | "failed"> => {
@@ -229,12 +224,12 @@ const createRecover =
       return "failed";
     }
     const named = heightOf(cohort.position.cursor);
-    // A chain that is read anew comes to it.
+    // A chain that is being imported again will reach it.
     if (((await follow.height()) ?? 0) < named) {
       positions.rest(cohort, cohort.position, false);
       return "waiting";
     }
-    // Below any fork. What a replay has not sent yet is above its height, whichever block is there now.
+    // The cursor's block is unknown: go on from the last final block, which no fork reaches. A replay goes on from its height.
     const last = await follow.tip(cohort.role === "live" ? { ...cohort.options, confirmations: "final" } : cohort.options);
     const cursor = cursorText(last.block === undefined || named >= last.block.height ? last : await follow.locate(String(named), cohort.options));
     const what = cohort.role === "live" ? "" : "a replay of ";
@@ -247,8 +242,12 @@ const createRecover =
     return "moved";
   };
 
-/** One round: every cohort goes as far as one reading does. Says whether any was read for. */
-const createRound = (needs: ReaderNeeds, positions: ReaderPositions, { isRunning, failed }: Life, take: ReturnType<typeof createTake>["take"]) => {
+/** One round reads once for every cohort. Returns whether any was read for. */
+const createRound = (
+  needs: ReaderNeeds,
+  positions: ReaderPositions,
+  { isRunning, failed, take }: Life & Pick<ReturnType<typeof createTake>, "take">,
+) => {
   const { follow, keepsChain } = needs;
   const observe = createObserver(needs, isRunning);
   const walk = createWalk(needs, positions);
@@ -256,7 +255,7 @@ const createRound = (needs: ReaderNeeds, positions: ReaderPositions, { isRunning
 
   const finalHeight = async (): Promise<number> => (keepsChain ? ((await follow.tip({ confirmations: "final", hostEvents: false })).block?.height ?? 0) : 0);
 
-  /** A replay sends again what the webhook has seen, and no more: nothing overtakes. Up to there it may be read now, if that is beyond its position. */
+  /** A replay stays behind the live position, so that it overtakes nothing. Undefined while it has nothing to read up to there. */
   const upToSeen = async (cohort: Cohort): Promise<Cohort | undefined> => {
     const seen = positions.liveOf(cohort);
     if (seen === undefined || (await reversalOf(follow, blockOf(seen.cursor))) !== undefined) return undefined;
@@ -264,7 +263,7 @@ const createRound = (needs: ReaderNeeds, positions: ReaderPositions, { isRunning
     return heightOf(cohort.position.cursor) >= until && until !== cohort.until ? undefined : { ...cohort, until };
   };
 
-  /** Takes the webhooks of a cohort as far as one reading goes. Says whether there was anything to do. */
+  /** Takes the webhooks of a cohort through one read. Returns whether there was anything to do. */
   const step = async (from: Cohort): Promise<boolean> => {
     const cohort = from.role === "live" ? from : await upToSeen(from);
     if (cohort === undefined) return false;
@@ -276,8 +275,10 @@ const createRound = (needs: ReaderNeeds, positions: ReaderPositions, { isRunning
       await take(cohort, lost, final);
       return true;
     }
-    const at = await take(cohort, cohort.isBeyond ? { ...reading, groups: reading.groups.slice(0, reading.groups.some(isReverted) ? 1 : undefined) } : reading, final);
-    if (at !== undefined && reading.atEnd && !(cohort.isBeyond && reading.groups.some(isReverted))) positions.rest(cohort, at, cohort.until === from.until);
+    // While the ledger is beyond the position, the walk goes on after each reversal.
+    const isWalking = cohort.isBeyond && reading.groups.some(isReverted);
+    const at = await take(cohort, isWalking ? { ...reading, groups: reading.groups.slice(0, 1) } : reading, final);
+    if (at !== undefined && reading.atEnd && !isWalking) positions.rest(cohort, at, cohort.until === from.until);
     return true;
   };
 
@@ -310,7 +311,7 @@ export const createChainReader = (needs: ReaderNeeds): ChainReader => {
   const { wake } = rounds;
   const life: Life = { isRunning, failed: rounds.failed, wake };
   const { take, alone } = createTake(needs, positions, patterns, life);
-  const round = createRound(needs, positions, life, take);
+  const round = createRound(needs, positions, { ...life, take });
 
   return {
     start: () => {

@@ -62,10 +62,10 @@ export interface Progress {
   from?: string | undefined;
   /** Height up to which blocks that the ledger does not have count as sent: before the webhook began, or final since. */
   floor?: number | undefined;
-  /** Whether the ledger may have blocks that neither the cursor's block nor its ancestors are. */
+  /** Whether the ledger may have blocks other than the cursor's block and its ancestors. */
   isBeyond?: boolean | undefined;
   replays?: Replay[] | undefined;
-  /** Changes where the cursor is set from outside: whoever reads from it begins anew. */
+  /** Changes when a client moves the cursor. Readers of the old one stop. */
   epoch?: number | undefined;
   /** When the run of failed attempts began: by the wall clock, and as a time of `KeptTime.passed`. */
   failingSince: number | null;
