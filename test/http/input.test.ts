@@ -60,7 +60,7 @@ describe("input", () => {
       it(`is accepted: ${query === "" ? "nothing" : query}`, async () => {
         const { status } = await ask(served.port, `/api/echo?${query}`);
         expect(status).to.equal(200);
-        expect(echoed.request).to.deep.equal({ params: undefined, query: { ...defaults, ...expected }, body: undefined, prefix: "", versioned: false });
+        expect(echoed.request).to.deep.include({ params: undefined, query: { ...defaults, ...expected }, body: undefined, prefix: "", versioned: false });
       });
     }
 
@@ -192,7 +192,7 @@ describe("input", () => {
     for (const [body, expected] of accepted) {
       it(`is accepted: ${body}`, async () => {
         expect((await post(body)).status).to.equal(200);
-        expect(echoed.request).to.deep.equal({ params: undefined, query: undefined, body: expected, prefix: "", versioned: false });
+        expect(echoed.request).to.deep.include({ params: undefined, query: undefined, body: expected, prefix: "", versioned: false });
       });
     }
 
