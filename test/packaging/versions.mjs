@@ -1,6 +1,6 @@
 /**
- * Runs the tests in which the version of Node.js matters with the oldest release that package.json allows, and with the newest one of each
- * later line. Run by `npm run check:versions`; needs the package registry for the releases. Takes about two minutes.
+ * Runs the tests in which the version of Node.js matters with the oldest release that package.json allows, and with the newest one; with `--all`,
+ * also with the newest of each line between. Run by `npm run check:versions`; needs the package registry for the releases. Takes a minute or two.
  */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,7 +8,8 @@ import { delimiter, join } from "node:path";
 import { npmInstall, root, run, step } from "./host.mjs";
 
 const { engines } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-const releases = [`${engines.node.replace(/^>=/, "")}.0`, "22", "24", "26"];
+const between = process.argv.includes("--all") ? ["22", "24"] : [];
+const releases = [`${engines.node.replace(/^>=/, "")}.0`, ...between, "26"];
 
 /** Those that stand on the sockets, streams, threads, processes, modules and native code of the runtime, and take seconds. */
 const tests = [
