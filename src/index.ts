@@ -3,7 +3,7 @@ export { followNode, type FollowNodeOptions } from "./plugin/replica-context.js"
 export type { TipSource } from "./replica/index.js";
 export { errorTable, PorticoError } from "./errors.js";
 export { defaultOptions } from "./options/options.js";
-export { exportWebhooks } from "./webhooks/register/archive.js";
+export { exportWebhooks } from "./webhooks/export-webhooks.js";
 export { type Verification, verifyStore, type VerifyOptions } from "./store/verify/verify-store.js";
 export { version } from "./version.js";
 export type * from "../types/chain.js";

@@ -2,10 +2,8 @@ import type { Webhooks } from "../../../types/webhooks.js";
 import { messageOf, PorticoError } from "../../errors.js";
 import { type Attempts, foldLedger } from "../read/ledger.js";
 import type { LedgerEntry, Progress, WebhookRow } from "../rows/rows.js";
-import { openWebhookStore, type WebhookStore } from "../rows/store.js";
-import { createRegister, type Register } from "./register.js";
-import { existsSync } from "node:fs";
-import { join } from "node:path";
+import type { WebhookStore } from "../rows/store.js";
+import type { Register } from "./register.js";
 
 export interface ArchiveNeeds {
   store: WebhookStore;
@@ -84,20 +82,4 @@ export const createArchive = ({ store, register, attempts, keepPosition, onChang
       return webhooks.length;
     },
   };
-};
-
-/**
- * All webhooks of a data folder as JSON text, with their secrets, whether or not a node runs there: what `plugin.webhooks.import()` takes.
- * @throws PorticoError NOT_READY if there are none in the folder
- */
-export const exportWebhooks = async ({ dataDir }: { dataDir: string }): Promise<string> => {
-  if (!existsSync(join(dataDir, "webhooks.mdb"))) throw new PorticoError("NOT_READY", `${dataDir} does not contain webhooks`);
-  const { store, close } = openWebhookStore(dataDir, { deliver: false });
-  try {
-    // Another process may be sending the first of what waits.
-    const attempts: Attempts = { isUnderWay: () => true, hasArrived: () => false, overtake: () => undefined };
-    return createArchive({ store, register: createRegister(store), attempts, keepPosition: () => undefined, onChange: () => undefined }).export();
-  } finally {
-    await close();
-  }
 };

@@ -1,0 +1,25 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { PorticoError } from "../errors.js";
+import type { Attempts } from "./read/ledger.js";
+import { createArchive } from "./register/archive.js";
+import { createRegister } from "./register/register.js";
+import { openWebhookStore } from "./rows/store.js";
+
+// Apart from the archive, whose types name LMDB's: those of the package must not.
+
+/**
+ * All webhooks of a data folder as JSON text, with their secrets, whether or not a node runs there: what `plugin.webhooks.import()` takes.
+ * @throws PorticoError NOT_READY if there are none in the folder
+ */
+export const exportWebhooks = async ({ dataDir }: { dataDir: string }): Promise<string> => {
+  if (!existsSync(join(dataDir, "webhooks.mdb"))) throw new PorticoError("NOT_READY", `${dataDir} does not contain webhooks`);
+  const { store, close } = openWebhookStore(dataDir, { deliver: false });
+  try {
+    // Another process may be sending the first of what waits.
+    const attempts: Attempts = { isUnderWay: () => true, hasArrived: () => false, overtake: () => undefined };
+    return createArchive({ store, register: createRegister(store), attempts, keepPosition: () => undefined, onChange: () => undefined }).export();
+  } finally {
+    await close();
+  }
+};
