@@ -13,12 +13,13 @@ import { createMessages, type Messages, type NodeKey } from "./send/request.js";
 import { createStandstill, type Standstill } from "./failures.js";
 import { webhookDefaults } from "../options/options.js";
 import { type ChainReader, createChainReader, type ReaderNeeds } from "./read/reader.js";
+import { attemptsElsewhere } from "./read/ledger.js";
 import { createRecorder, type RecorderNeeds, type NewDeliveries } from "./read/record.js";
 import { createArchive } from "./register/archive.js";
 import { createDryRuns, createRecentEvents, type RecentEvents } from "./register/dry-run.js";
 import { createRegister, standingOf, type WebhookStanding } from "./register/register.js";
 import { createWebhookService } from "./register/service.js";
-import { type DeliveryRow, isOpen } from "./rows/rows.js";
+import { type DeliveryRow, isOpen, openStates } from "./rows/rows.js";
 import type { WebhookStore } from "./rows/store.js";
 import { createHttpSender, type OnOutcome, type Sender } from "./send/http-sender.js";
 import { createResolver, createTargetGuard, type Resolve } from "./send/target-guard.js";
@@ -178,10 +179,15 @@ const responseLimit = 16_384;
 /** By how much each wait for a retry varies at random: ±20 %. */
 const jitter = 0.2;
 
-/** If the last process was killed, it may have sent any delivery that has no attempt recorded. */
-const leftBehind = (store: WebhookStore): ((row: DeliveryRow) => boolean) => {
+/** What the last process may have sent without recording it, if that was killed, or stopped before attempts had ended. */
+const createLeftBehind = (store: WebhookStore) => {
   const last = store.wasKilled() ? store.lastDelivery() : 0;
-  return (row) => row.id <= last && row.attemptCount === 0 && isOpen(row);
+  return {
+    has: (row: DeliveryRow): boolean => row.id <= last && row.attemptCount === 0 && isOpen(row),
+    /** Whether some of it may still be open. */
+    remains: (webhookIds: Iterable<number>): boolean =>
+      last > 0 && [...webhookIds].some((id) => openStates.some((state) => (store.deliveryIds(id, state, 0, 1)[0] ?? Infinity) <= last)),
+  };
 };
 
 /** Coalesces calls: `work` runs once, in the next turn of the event loop, however often it was asked for in this one. */
@@ -202,10 +208,12 @@ interface LifeNeeds {
   deliver: boolean;
   begin(): EndUpkeep;
   end(endUpkeep: EndUpkeep, grace: number): Promise<void>;
+  /** Once it has ended: whether the outcome of every attempt is recorded, of earlier processes too. */
+  isAllRecorded(): boolean;
 }
 
-/** Starting and stopping, each once. The store has a mark while an engine runs: where it is left, the process was killed. */
-const createLife = ({ store, deliver, begin, end }: LifeNeeds) => {
+/** Starting and stopping, each once. The store has a mark while an engine runs, and where one has left attempts without their outcomes. */
+const createLife = ({ store, deliver, begin, end, isAllRecorded }: LifeNeeds) => {
   let endUpkeep: EndUpkeep | undefined;
   let stopping: Promise<void> | undefined;
   const noteRunning = (isRunning: boolean): void => store.transaction(() => store.noteRunning(isRunning));
@@ -217,7 +225,7 @@ const createLife = ({ store, deliver, begin, end }: LifeNeeds) => {
     },
     stop: (grace = defaultGrace): Promise<void> => {
       const ending = endUpkeep;
-      return (stopping ??= closeAll(() => end(async () => ending?.(), grace), () => ending && noteRunning(false)));
+      return (stopping ??= closeAll(() => end(async () => ending?.(), grace), () => ending && noteRunning(!isAllRecorded())));
     },
   };
 };
@@ -263,16 +271,14 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
   const sender = needs.sender ?? createHttpSender({ ...options, responseLimit }, { guard, resolve });
   const messages = createMessages(store);
   const dryRuns = createDryRuns({ recent, events: names });
-  const withdrawn = new Set<number>();
+  const [withdrawn, leftBehind] = [new Set<number>(), createLeftBehind(store)];
+  let hasRecordedOwn = false;
 
   const dispatcher = createDispatcher({ ...options, jitter }, {
     ...parts,
-    messages,
-    sender,
-    concurrency,
-    random,
+    messages, sender, concurrency, random,
     isWithdrawn: (id) => withdrawn.has(id),
-    isLeftBehind: leftBehind(store),
+    isLeftBehind: leftBehind.has,
     onSettled: (webhookIds, changed) => {
       for (const id of changed) reader.reload(id);
       if (webhookIds.size > 0) reader.hasRoom();
@@ -281,13 +287,12 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
   const reader = createReader({ ...parts, window: options.window, withdrawn, recent, standstill, messages, dispatcher });
 
   const onChange = createOnChange(dispatcher, reader);
+  const attempts = options.deliver ? dispatcher : attemptsElsewhere;
   const service = createWebhookService({
     ...parts,
-    onChange,
-    rules: { guard, events: names },
+    onChange, attempts, rules: { guard, events: names },
     maxWebhooks: options.maxWebhooks,
     keepPosition: reader.positions.keepOne,
-    attempts: dispatcher,
   });
 
   const life = createLife({
@@ -299,13 +304,14 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
       // Last: where a host's chain cannot be watched, nothing would end it.
       return startUpkeep(options, { ...parts, recent, standstill, positions: reader.positions });
     },
-    end: (endUpkeep, grace) => closeAll(dispatcher.rest, reader.stop, dryRuns.close, endUpkeep, () => dispatcher.stop(grace)),
+    end: (endUpkeep, grace) => closeAll(dispatcher.rest, reader.stop, dryRuns.close, endUpkeep, async () => void (hasRecordedOwn = await dispatcher.stop(grace))),
+    isAllRecorded: () => hasRecordedOwn && !leftBehind.remains(register.ids()),
   });
 
   return {
     ...service,
     ...createDeliveries({ ...parts, onWork: dispatcher.wake }),
-    ...createArchive({ store, register, attempts: dispatcher, keepPosition: reader.positions.keepOne, onChange }),
+    ...createArchive({ store, register, attempts, keepPosition: reader.positions.keepOne, onChange }),
     dryRun: dryRuns.dryRun,
     events: () => descriptions,
     settled: reader.settled,

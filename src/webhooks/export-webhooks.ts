@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { PorticoError } from "../errors.js";
-import type { Attempts } from "./read/ledger.js";
+import { attemptsElsewhere } from "./read/ledger.js";
 import { createArchive } from "./register/archive.js";
 import { createRegister } from "./register/register.js";
 import { openWebhookStore } from "./rows/store.js";
@@ -16,9 +16,7 @@ export const exportWebhooks = async ({ dataDir }: { dataDir: string }): Promise<
   if (!existsSync(join(dataDir, "webhooks.mdb"))) throw new PorticoError("NOT_READY", `${dataDir} does not contain webhooks`);
   const { store, close } = openWebhookStore(dataDir, { deliver: false });
   try {
-    // Another process may be sending the first of what waits.
-    const attempts: Attempts = { isUnderWay: () => true, hasArrived: () => false, overtake: () => undefined };
-    return createArchive({ store, register: createRegister(store), attempts, keepPosition: () => undefined, onChange: () => undefined }).export();
+    return createArchive({ store, register: createRegister(store), attempts: attemptsElsewhere, keepPosition: () => undefined, onChange: () => undefined }).export();
   } finally {
     await close();
   }

@@ -150,9 +150,9 @@ const createEnd = (needs: AttemptsNeeds, requests: OpenCount, { done, givenBack 
 /** Send, record, next: the steps after `take`. */
 export const createAttempts = (needs: AttemptsNeeds) => {
   const { messages, sender, onOutcome, time, nodeKey, logger, pumpSoon } = needs;
-  /** Requests that are under way. */
+  /** Requests under way; whether they are given up; whether one was, whose outcome is not recorded. */
   const requests = createOpenCount();
-  let abandoned = false;
+  let [abandoned, hasLost] = [false, false];
 
   const done = (attempt: Attempt, isDelivered: boolean, isSent?: boolean): void => {
     letGo(needs, attempt, isDelivered, isSent);
@@ -170,6 +170,7 @@ export const createAttempts = (needs: AttemptsNeeds) => {
   const end = createEnd(needs, requests, { done, givenBack });
 
   const failed = (attempt: Attempt, error: unknown): void => {
+    hasLost ||= abandoned;
     requests.leave();
     givenBack(attempt, error);
   };
@@ -181,6 +182,7 @@ export const createAttempts = (needs: AttemptsNeeds) => {
     } catch (error) {
       logFailure(logger, "an attempt could not be counted", error);
     }
+    hasLost ||= abandoned;
     if (abandoned) requests.leave();
     else end(one);
   };
@@ -214,6 +216,7 @@ export const createAttempts = (needs: AttemptsNeeds) => {
     abandon: (): void => {
       abandoned = true;
     },
+    hasLost: (): boolean => hasLost,
     ended: requests.none,
   };
 };

@@ -168,6 +168,8 @@ const createRecording = (rules: RecordRules, needs: RecordNeeds) => {
     if (row === undefined || !isOpen(row)) return;
     store.changeDelivery(row, { ...row, state: "superseded", maybeSent: true, dueAt: null, finishedAt: time.passed() });
     recorded.givenUp.push("superseded");
+    // What comes after it was not looked for.
+    recorded.announced.add(webhookId);
   };
 
   const write = (recorded: RecordResult, entries: readonly Entry[]): number => {

@@ -1,3 +1,4 @@
+import { isOwnEvent } from "../deliver/health.js";
 import { isReversal } from "../../follow/event-names.js";
 import { type DeliveryRow, isOpen, type LedgerEntry, type Message, openStates, type Position, type Progress } from "../rows/rows.js";
 import type { WebhookStore } from "../rows/store.js";
@@ -18,6 +19,9 @@ export interface Attempts {
   /** A delivery under way is taken back. Its attempt ends first. */
   overtake(row: DeliveryRow): void;
 }
+
+/** Another process delivers: it may be sending any of what is open. */
+export const attemptsElsewhere: Attempts = { isUnderWay: () => true, hasArrived: () => false, overtake: () => undefined };
 
 export interface LedgerNeeds {
   store: WebhookStore;
@@ -84,6 +88,8 @@ export interface Withdrawals {
   /** Must not be sent from now on, though others still read them as they were until this is committed. */
   ids: number[];
   superseded: number;
+  /** Open deliveries that were changed, these and those that an attempt is under way for. */
+  changedOpen: number;
 }
 
 export const createLedger = ({ store, time, attempts }: LedgerNeeds) => {
@@ -96,12 +102,14 @@ export const createLedger = ({ store, time, attempts }: LedgerNeeds) => {
       else if (attempts.isUnderWay(row) || attempts.hasArrived(row)) {
         attempts.overtake(row);
         store.changeDelivery(row, back);
+        taken.changedOpen++;
       } else {
         const { known: isKnown } = known.get(message.subject ?? "") ?? noKnowledge;
         const isUnheard = attemptOf(row, attempts) === "none" && isKnown === "no";
         const state = isUnheard && !isReversalOf(message) ? "dropped" : "superseded";
         store.changeDelivery(row, { ...back, state, dueAt: null, finishedAt: time.passed() });
         taken.ids.push(row.id);
+        taken.changedOpen++;
         if (state === "superseded") taken.superseded++;
       }
     }
@@ -211,7 +219,8 @@ export const letGo = (needs: LedgerNeeds, webhookId: number): void => {
   for (const entry of folded) store.putLedgerEntry(webhookId, entry);
   for (const row of open) {
     if (row.onRequest === true && row.attempts.length > 0) store.changeDelivery(row, asItWas(row, time.passed()));
-    else store.removeDelivery(row);
+    // Events about webhooks are not found again.
+    else if (!isOwnEvent(row.event)) store.removeDelivery(row);
   }
   const { part: _, ...progress }: Progress = store.progress(webhookId);
   store.putProgress(webhookId, { ...progress, ...position, isBeyond: folded.length > 0, replays: [], epoch: (progress.epoch ?? 0) + 1 });

@@ -42,10 +42,10 @@ export const knowledgeAfter = (before: Knowledge, { isReversal: isReverted, key,
   return before.known === "yes" ? { ...before, known: "maybe" } : before;
 };
 
-/** `block.reverted` for `block.applied` and the other way round. Undefined for events that have no opposite. */
+/** `block.reverted` for `block.applied` and the other way round. Undefined for events that have no opposite: what a host declares has none. */
 const oppositeOf = (event: string): string | undefined => {
-  if (event.endsWith(".applied")) return event.replace(/applied$/, "reverted");
-  return isReversal(event) ? event.replace(/reverted$/, "applied") : undefined;
+  if (!/^(?:block|transaction)\.(?:applied|reverted)$/.test(event)) return undefined;
+  return isReversal(event) ? event.replace(/reverted$/, "applied") : event.replace(/applied$/, "reverted");
 };
 
 /** The block or transaction that an event applies or reverts: `block ID`, `transaction ID`. */

@@ -185,6 +185,8 @@ const createWalk = ({ follow, recorder, store, logger }: ReaderNeeds, positions:
         if (group !== undefined) return { entry, group };
       } catch (error) {
         if (!isUnknown(error)) throw error;
+        // A chain that is being imported again will reach it.
+        if (((await follow.height()) ?? 0) < entry.height) throw new PorticoError("NOT_READY");
         await forget(cohort, entry);
       }
     }
@@ -268,7 +270,8 @@ const createRound = (
     const cohort = from.role === "live" ? from : await upToSeen(from);
     if (cohort === undefined) return false;
     const reading = await read(follow, cohort);
-    const final = await finalHeight();
+    // The walk has yet to come to the lower blocks of the ledger: none is trimmed meanwhile, final or not.
+    const final = cohort.isBeyond ? 1 : await finalHeight();
     // After the reading: what is on the chain now was on it then.
     const lost = cohort.isBeyond ? await walk(cohort, reading) : undefined;
     if (lost !== undefined) {

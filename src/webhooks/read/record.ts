@@ -167,12 +167,12 @@ const createOpenPage = (ledger: Ledger, { blockOf }: BlockOf) =>
     const isReversed = isReversalGroup(matched, subject);
     const hasReverted = positions.hasReverted(webhookId);
     const subjects = hasReverted && !isReversed ? subjectsIn(matched) : new Set<string>();
-    const before = written.ids.length + written.superseded;
+    const before = written.changedOpen;
     const found = isReversed
       ? ledger.revert(webhookId, block, written)
       : ledger.apply(webhookId, block, { subjects, hasReverted, taken: written });
     if (isReversed && found !== undefined) positions.noteReverted(webhookId);
-    if (written.ids.length + written.superseded > before) {
+    if (written.changedOpen > before) {
       written.changed.add(webhookId);
       open.delete(webhookId);
     }
@@ -356,7 +356,7 @@ export const createRecorder = (needs: RecorderNeeds) => {
       let transaction: Transaction;
       const steps = writeAll(all, recording, () => transaction);
       for (let isDone = false; !isDone; ) {
-        const written: Outcome = { ids: [], superseded: 0, written: [], changed: new Set() };
+        const written: Outcome = { ids: [], superseded: 0, changedOpen: 0, written: [], changed: new Set() };
         transaction = { current: new Map(), open: new Map(), reached: new Map(), pages: new Map(), written };
         let isWritten = false;
         try {

@@ -1,0 +1,169 @@
+import type { ServerResponse } from "node:http";
+import { expect } from "chai";
+import type { FullBlock } from "../../src/chain/blocks/block.js";
+import { openWebhookStore } from "../../src/webhooks/rows/store.js";
+import type { DeliveryState } from "../../types/webhooks.js";
+import type { WebhookOptions } from "../../types/webhook-options.js";
+import { createReceiver, type Received, type Receiver } from "./receiver.js";
+import { before, withTransactions } from "./rich-block.js";
+import { createScriptedChain, type ScriptedChain } from "./scripted-chain.js";
+import { createStage, eventually, type Stage } from "./stage.js";
+
+const page = { offset: 0, limit: 1_000 };
+const [hour, day] = [3_600_000, 86_400_000];
+const blockOf = (id: string): FullBlock => ({ block: { ...withTransactions.block, id }, transactions: [] });
+const both = ["block.applied", "block.reverted"];
+const later = Array.from({ length: 130 }, (_, n) => String(8_000 + n));
+
+describe("what a receiver was sent, or may have been, is taken back once the chain has lost it", () => {
+  let receiver: Receiver;
+  let stage: Stage;
+  let scripted: ScriptedChain;
+  /** Names of what is answered 500, of what is not answered, and of what was answered 200. */
+  let [refused, unanswered, accepted]: [Set<string>, Set<string>, string[]] = [new Set(), new Set(), []];
+  let open: ServerResponse[];
+
+  const nameOf = ({ json }: Received): string => `${json.event} ${String((json.data as { id?: string }).id)}`;
+  const begin = async (keepsChain: boolean, options: WebhookOptions = {}): Promise<void> => {
+    [refused, unanswered, accepted, open] = [new Set(), new Set(), [], []];
+    receiver = await createReceiver();
+    receiver.answer = (request, response) => {
+      const name = nameOf(request);
+      if (unanswered.has(name)) return void open.push(response);
+      response.statusCode = refused.has(name) ? 500 : 200;
+      if (response.statusCode === 200) accepted.push(name);
+      response.end();
+    };
+    scripted = createScriptedChain(before, () => stage.clock.now());
+    const lasting = { schedule: [day, 5 * day, day, day], disableAfter: 365 * day, deliveredRetention: 365 * day };
+    stage = await createStage({ ...lasting, ...options }, keepsChain ? { changes: scripted.changes } : {});
+  };
+  afterEach(async () => {
+    await stage.close();
+    await receiver.close();
+  });
+
+  const until = (isSo: () => boolean): Promise<true> => eventually(() => (isSo() ? true : undefined));
+  const total = (id: number, state: DeliveryState): number => stage.engine.deliveries(id, state, page).total;
+  const isAccepted = (name: string) => (): boolean => accepted.includes(name);
+  const reversals = (): string[] => accepted.filter((name) => name.startsWith("block.reverted"));
+  const apply = async (...ids: string[]): Promise<void> => {
+    for (const id of ids) {
+      scripted.apply(blockOf(id));
+      await stage.engine.settled();
+    }
+  };
+  const revert = async (blocks: number): Promise<void> => {
+    for (let left = blocks; left > 0; left--) {
+      scripted.revert();
+      await stage.engine.settled();
+    }
+  };
+  /** What a process leaves that was killed. */
+  const leaveMark = async (): Promise<void> => {
+    const { store, close } = openWebhookStore(stage.dataDir);
+    store.transaction(() => store.noteRunning(true));
+    await close();
+  };
+  const pause = async (target: string): Promise<void> => {
+    const { store, close } = openWebhookStore(stage.dataDir);
+    store.transaction(() => store.putPause(target, { length: hour, wall: stage.clock.now(), monotonic: stage.clock.monotonic() }));
+    await close();
+  };
+
+  it("though several blocks were lost while its webhook was disabled, and are below the last final one by then", async () => {
+    await begin(true);
+    const { id } = stage.engine.create({ events: both, target: receiver.url });
+    refused.add("block.applied 7001");
+    await apply("7001", "7002", "7003");
+    await until(() => accepted.length === 2 && total(id, "retrying") === 1);
+    stage.engine.patch(id, { enabled: false });
+    await revert(2);
+    await apply(...later);
+    refused.clear();
+    stage.engine.patch(id, { enabled: true });
+    await until(isAccepted("block.applied 8129"));
+    expect(reversals()).to.deep.equal(["block.reverted 7003", "block.reverted 7002"]);
+  });
+
+  it("though several reversals are open as its webhook is disabled, and their heights are final by then", async () => {
+    await begin(true);
+    const { id } = stage.engine.create({ events: both, target: receiver.url });
+    await apply("7001", "7002");
+    await until(() => accepted.length === 2);
+    refused.add("block.reverted 7001").add("block.reverted 7002");
+    await revert(2);
+    await until(() => total(id, "retrying") === 2);
+    await apply(...later);
+    await until(isAccepted("block.applied 8129"));
+    refused.clear();
+    stage.engine.patch(id, { enabled: false });
+    stage.engine.patch(id, { enabled: true });
+    await until(() => reversals().length === 2);
+    expect(reversals()).to.deep.equal(["block.reverted 7002", "block.reverted 7001"]);
+  });
+
+  for (const isKilled of [true, false]) {
+    it(`though nothing is recorded of it: the process ${isKilled ? "was killed, and the next one stopped" : "stopped while an attempt was under way"}`, async () => {
+      await begin(true);
+      const { target } = stage.engine.create({ events: both, target: receiver.url });
+      unanswered.add("block.applied 7001");
+      await apply("7001");
+      await until(() => open.length === 1);
+      await stage.restart({}, async () => {
+        if (isKilled) await leaveMark();
+        await pause(target);
+      });
+      unanswered.clear();
+      if (isKilled) await stage.restart();
+      await revert(1);
+      await apply("7009");
+      stage.clock.advance(hour + 1_000);
+      await until(isAccepted("block.applied 7009"));
+      expect(reversals()).to.deep.equal(["block.reverted 7001"]);
+    });
+  }
+
+  it("and a retry that is left of it holds up no other", async () => {
+    await begin(true);
+    const { id } = stage.engine.create({ event: "block.applied", target: receiver.url });
+    refused.add("block.applied 7001").add("block.applied 7002");
+    await apply("7001", "7002");
+    await until(() => total(id, "retrying") === 2);
+    unanswered.add("block.applied 7002");
+    stage.clock.advance(1.5 * day);
+    await until(() => open.length === 1 && stage.engine.delivery(id, 1).attemptCount === 2);
+    await revert(1);
+    await stage.restart({}, leaveMark);
+    unanswered.clear();
+    refused.clear();
+    await until(() => total(id, "superseded") === 1);
+    await until(() => {
+      stage.clock.advance(day);
+      return accepted.includes("block.applied 7001");
+    });
+  });
+
+  it("but what a host declares has no opposite, whatever its name ends in", async () => {
+    await begin(false, { events: ["swap.applied", "swap.reverted"] });
+    stage.engine.create({ events: ["swap.*"], target: receiver.url });
+    await stage.engine.settled();
+    stage.events.emit("swap.applied", { id: "s" });
+    stage.events.emit("swap.reverted", { id: "s" });
+    await until(() => accepted.length === 2);
+    expect(accepted).to.deep.equal(["swap.applied s", "swap.reverted s"]);
+  });
+
+  it("and events about webhooks stay open as the cursor of theirs is moved", async () => {
+    await begin(true);
+    const listening = stage.engine.create({ event: "webhook.disabled", target: receiver.url });
+    const other = stage.engine.create({ event: "block.applied", target: `${receiver.url}/other` });
+    refused.add("webhook.disabled undefined");
+    stage.engine.patch(other.id, { enabled: false });
+    await until(() => total(listening.id, "retrying") === 1);
+    stage.engine.patch(listening.id, { from: "tip" });
+    refused.clear();
+    stage.clock.advance(2 * day);
+    await until(() => accepted.length === 1);
+  });
+});
