@@ -213,9 +213,7 @@ export const createAttempts = (needs: AttemptsNeeds) => {
       }
     },
     /** What is under way is given up, and its outcome not recorded. */
-    abandon: (): void => {
-      abandoned = true;
-    },
+    abandon: (): void => void (abandoned = true),
     hasLost: (): boolean => hasLost,
     ended: requests.none,
   };

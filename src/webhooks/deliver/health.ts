@@ -20,9 +20,6 @@ export interface OwnEvent {
   data: { webhook: number; delivery?: number; event?: string; reason: string };
 }
 
-/** Whether an event is one of these: its own deliveries that die are not announced. */
-export const isOwnEvent = (event: string): boolean => /^(?:webhook|delivery)\./.test(event);
-
 const listenersAmong = (matcher: Matcher, { event, data }: OwnEvent): number[] => (matcher.listens(event) ? matcher.match(event, data).ids : []);
 
 /** For a webhook that the open transaction changes. The register still has it as it was. */

@@ -2,8 +2,8 @@ import { performance } from "node:perf_hooks";
 import type { Logger } from "../../../types/node-context.js";
 import type { Attempt } from "../../../types/webhooks.js";
 import { logFailure } from "../failures.js";
-import { type DeliveryRow, isOpen, type Pause, type WebhookRow } from "../rows/rows.js";
-import { createHealth, isOwnEvent, type RecordResult, type RecordNeeds, type RecordRules, resultOf } from "./health.js";
+import { isOwnEvent, type DeliveryRow, isOpen, type Pause, type WebhookRow } from "../rows/rows.js";
+import { createHealth, type RecordResult, type RecordNeeds, type RecordRules, resultOf } from "./health.js";
 import { afterAttempt, gone, type Now, type Result } from "./outcome.js";
 import { batchKeyOf } from "../send/request.js";
 

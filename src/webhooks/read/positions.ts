@@ -4,9 +4,8 @@ import { messageOf, PorticoError } from "../../errors.js";
 import { derivedEvents } from "../../follow/derive.js";
 import { namesEvent } from "../../follow/event-names.js";
 import { type Cursor, type CursorField, cursorText, type Follow, type ReadOptions } from "../../follow/index.js";
-import { isOwnEvent } from "../deliver/health.js";
 import type { Register } from "../register/register.js";
-import type { Position, Progress, WebhookRow } from "../rows/rows.js";
+import { isOwnEvent, type Position, type Progress, type WebhookRow } from "../rows/rows.js";
 import type { WebhookStore } from "../rows/store.js";
 import { heightOf, positionText, samePosition } from "./match.js";
 

@@ -191,3 +191,6 @@ export const isOpen = ({ state }: DeliveryRow): boolean => state === "pending" |
 
 /** The event of a ping. No webhook listens to it. */
 export const pingEvent = "ping";
+
+/** Whether an event is about webhooks themselves. */
+export const isOwnEvent = (event: string): boolean => /^(?:webhook|delivery)\./.test(event);
