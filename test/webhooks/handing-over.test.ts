@@ -156,6 +156,10 @@ describe("deliveries that are committed, but not yet handed over", () => {
     stage.events.emit("block.applied", { id: "17", height: 5 });
     await stage.attempted(1, 1, 1);
     stage.events.emit("block.reverted", { id: "17", height: 5 });
-    await eventually(() => receiver.received.find(({ path }) => path === "/two"));
+    // Reading is tried again after a second.
+    await eventually(() => {
+      stage.clock.advance(1_000);
+      return receiver.received.find(({ path }) => path === "/two");
+    });
   });
 });
