@@ -272,7 +272,6 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
   const messages = createMessages(store);
   const dryRuns = createDryRuns({ recent, events: names });
   const [withdrawn, leftBehind] = [new Set<number>(), createLeftBehind(store)];
-  let hasRecordedOwn = false;
 
   const dispatcher = createDispatcher({ ...options, jitter }, {
     ...parts,
@@ -304,8 +303,8 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
       // Last: where a host's chain cannot be watched, nothing would end it.
       return startUpkeep(options, { ...parts, recent, standstill, positions: reader.positions });
     },
-    end: (endUpkeep, grace) => closeAll(dispatcher.rest, reader.stop, dryRuns.close, endUpkeep, async () => void (hasRecordedOwn = await dispatcher.stop(grace))),
-    isAllRecorded: () => hasRecordedOwn && !leftBehind.remains(register.ids()),
+    end: (endUpkeep, grace) => closeAll(dispatcher.rest, reader.stop, dryRuns.close, endUpkeep, () => dispatcher.stop(grace)),
+    isAllRecorded: () => !dispatcher.hasUnrecorded() && !leftBehind.remains(register.ids()),
   });
 
   return {

@@ -39,7 +39,10 @@ const currentOf = (fills: Fills): Fills =>
     }),
   );
 
-const fillOf = (fills: Fills, { set, version = 0 }: WalletSet): SetFill => currentOf(fills)[set] ?? { version, upTo: null };
+const fillOf = (fills: Fills, { set, version = 0 }: WalletSet): SetFill => {
+  const fill = fills[set];
+  return fill?.version === version ? fill : { version, upTo: null };
+};
 
 const isFull = (fill: SetFill): fill is Extract<SetFill, { height: number }> => "height" in fill;
 

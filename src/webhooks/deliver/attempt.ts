@@ -150,9 +150,9 @@ const createEnd = (needs: AttemptsNeeds, requests: OpenCount, { done, givenBack 
 /** Send, record, next: the steps after `take`. */
 export const createAttempts = (needs: AttemptsNeeds) => {
   const { messages, sender, onOutcome, time, nodeKey, logger, pumpSoon } = needs;
-  /** Requests under way; whether they are given up; whether one was, whose outcome is not recorded. */
+  /** Requests that are under way. */
   const requests = createOpenCount();
-  let [abandoned, hasLost] = [false, false];
+  let abandoned = false;
 
   const done = (attempt: Attempt, isDelivered: boolean, isSent?: boolean): void => {
     letGo(needs, attempt, isDelivered, isSent);
@@ -170,7 +170,6 @@ export const createAttempts = (needs: AttemptsNeeds) => {
   const end = createEnd(needs, requests, { done, givenBack });
 
   const failed = (attempt: Attempt, error: unknown): void => {
-    hasLost ||= abandoned;
     requests.leave();
     givenBack(attempt, error);
   };
@@ -182,7 +181,6 @@ export const createAttempts = (needs: AttemptsNeeds) => {
     } catch (error) {
       logFailure(logger, "an attempt could not be counted", error);
     }
-    hasLost ||= abandoned;
     if (abandoned) requests.leave();
     else end(one);
   };
@@ -214,7 +212,6 @@ export const createAttempts = (needs: AttemptsNeeds) => {
     },
     /** What is under way is given up, and its outcome not recorded. */
     abandon: (): void => void (abandoned = true),
-    hasLost: (): boolean => hasLost,
     ended: requests.none,
   };
 };

@@ -58,7 +58,9 @@ export interface Dispatcher extends Attempts {
   /** Sends nothing more. */
   rest(): void;
   /** After `rest`: gives what is under way `grace` milliseconds, then ends it: it is sent again at the next start. */
-  stop(grace: number): Promise<boolean>;
+  stop(grace: number): Promise<void>;
+  /** Whether attempts are under way, or have been given up, whose outcomes are not recorded. */
+  hasUnrecorded(): boolean;
 }
 
 /** Milliseconds between two looks, at the most: other processes may have brought work, and retries may have become due. */
@@ -147,8 +149,8 @@ const attemptsOf = (queues: Pick<Queues, "find">, underWay: UnderWay, isLeftBehi
   };
 };
 
-/** Gives what is under way `grace` milliseconds, then ends it. Resolves to whether the outcome of every attempt is recorded. */
-const stopAll = async (grace: number, { sender, after }: DispatcherNeeds, { attempts, records, loop }: { attempts: ReturnType<typeof createAttempts>; records: Records; loop: Loop }): Promise<boolean> => {
+/** Gives what is under way `grace` milliseconds, then ends it. */
+const stopAll = async (grace: number, { sender, after }: DispatcherNeeds, { attempts, records, loop }: { attempts: ReturnType<typeof createAttempts>; records: Records; loop: Loop }): Promise<void> => {
   const abandon = (): void => {
     attempts.abandon();
     void sender.close();
@@ -160,7 +162,6 @@ const stopAll = async (grace: number, { sender, after }: DispatcherNeeds, { atte
   loop.forget();
   await records.end();
   await sender.close();
-  return !attempts.hasLost() && records.count() === 0;
 };
 
 export const createDispatcher = (rules: DispatcherRules, needs: DispatcherNeeds): Dispatcher => {
@@ -219,6 +220,7 @@ export const createDispatcher = (rules: DispatcherRules, needs: DispatcherNeeds)
       loop.pumpSoon();
     },
     refresh: loop.look,
+    hasUnrecorded: () => underWay.size > 0,
     stop: (grace) => {
       stopTaking();
       return stopAll(grace, needs, { attempts, records, loop });

@@ -2,7 +2,7 @@ import { isReversal } from "../../follow/event-names.js";
 import { isOwnEvent, type DeliveryRow, isOpen, type LedgerEntry, type Message, openStates, type Position, type Progress } from "../rows/rows.js";
 import type { WebhookStore } from "../rows/store.js";
 import type { Timekeeper } from "../timekeeper.js";
-import { hasLog, heightOf, type Knowledge, knowledgeAfter, noKnowledge, type PastDelivery, withLogOf } from "./match.js";
+import { blockName, hasLog, heightOf, type Knowledge, knowledgeAfter, noKnowledge, type PastDelivery, withLogOf } from "./match.js";
 
 /**
  * The ledger of a webhook: the blocks that it was sent events of and that are not final. A fork, a cursor that a client moves back and a
@@ -87,7 +87,7 @@ export interface Withdrawals {
   /** Must not be sent from now on, though others still read them as they were until this is committed. */
   ids: number[];
   superseded: number;
-  /** Open deliveries that were changed, these and those that an attempt is under way for. */
+  /** Open deliveries that were taken back, with those whose attempts are under way. */
   changedOpen: number;
 }
 
@@ -182,7 +182,7 @@ const positionBefore = (open: readonly Message[], live: Position): Position => {
   const cursor = withLogOf(before, log);
   const taken = placeInGroup(lowest);
   if (lowest.block === undefined || taken === 0 || cursor !== before) return { cursor };
-  return { cursor, part: { block: `${lowest.block.height}-${lowest.block.id}`, isReversal: false, taken } };
+  return { cursor, part: { block: blockName(lowest.block), isReversal: false, taken } };
 };
 
 /** The ledger of a webhook without its deliveries, and the position from which its open deliveries are found again. Writes nothing. */
@@ -190,9 +190,10 @@ export const foldLedger = ({ store, attempts }: Pick<LedgerNeeds, "store" | "att
   const entries = [...store.ledger(webhookId, true), ...store.ledger(webhookId, false)];
   const known = knowledgeOf(entries, deliveriesIn(store, webhookId, entries), attempts);
   const folded = new Map<string, LedgerEntry>();
-  const keep = ({ height, id }: { height: number; id: string }, subject: string, key: string): void => {
-    const entry = folded.get(`${height}-${id}`) ?? { height, id, isReverted: false, deliveries: [], sent: [] };
-    folded.set(`${height}-${id}`, { ...entry, sent: [...entry.sent, [subject, key]] });
+  const keep = ({ height, id }: Pick<LedgerEntry, "height" | "id">, subject: string, key: string): void => {
+    const name = blockName({ height, id });
+    const entry = folded.get(name) ?? { height, id, isReverted: false, deliveries: [], sent: [] };
+    folded.set(name, { ...entry, sent: [...entry.sent, [subject, key]] });
   };
   for (const [subject, { known: is, key, entry }] of known) if (is !== "no" && key !== undefined && entry !== undefined) keep(entry, subject, key);
   const ids = openStates.flatMap((state) => store.deliveryIds(webhookId, state, 0, Number.MAX_SAFE_INTEGER)).sort((a, b) => a - b);
@@ -203,8 +204,10 @@ export const foldLedger = ({ store, attempts }: Pick<LedgerNeeds, "store" | "att
     if (message?.before === undefined) continue;
     const { block, subject } = message;
     if (block === undefined || !isReversalOf(message)) first.push(message);
-    // It was to be sent, whatever the ledger says: that may be trimmed, or the webhook not ask for what is applied.
-    else if (subject !== undefined && row.isTakenBack !== true && (known.get(subject)?.known ?? "no") === "no" && attemptOf(row, attempts) !== "arrived") keep(block, subject, row.reverts ?? row.key);
+    // An open reversal is sent again, though the ledger may be trimmed, and webhooks of reversals alone have nothing in it.
+    else if (subject !== undefined && row.isTakenBack !== true && attemptOf(row, attempts) !== "arrived") {
+      if ((known.get(subject) ?? noKnowledge).known === "no") keep(block, subject, row.reverts ?? row.key);
+    }
   }
   const { cursor, part } = store.progress(webhookId);
   return { entries, folded: [...folded.values()], open, position: cursor === undefined ? {} : positionBefore(first, { cursor, part }) };

@@ -42,17 +42,19 @@ export const knowledgeAfter = (before: Knowledge, { isReversal: isReverted, key,
   return before.known === "yes" ? { ...before, known: "maybe" } : before;
 };
 
-/** `block.reverted` for `block.applied` and the other way round. Undefined for events that have no opposite: what a host declares has none. */
+/** Events that apply or revert a block or transaction. Those that a host declares do not, whatever their names end in. */
+const ledgerEvent = /^(block|transaction)\.(applied|reverted)$/;
+
+/** `block.reverted` for `block.applied` and the other way round. Undefined for events that have no opposite. */
 const oppositeOf = (event: string): string | undefined => {
-  if (!/^(?:block|transaction)\.(?:applied|reverted)$/.test(event)) return undefined;
-  return isReversal(event) ? event.replace(/reverted$/, "applied") : event.replace(/applied$/, "reverted");
+  const [, kind, deed] = ledgerEvent.exec(event) ?? [];
+  return kind === undefined ? undefined : `${kind}.${deed === "applied" ? "reverted" : "applied"}`;
 };
 
 /** The block or transaction that an event applies or reverts: `block ID`, `transaction ID`. */
 const subjectOf = ({ event, data }: Pick<FollowEvent, "event" | "data">): string | undefined => {
-  const [kind, deed, ...others] = event.split(".");
-  if (others.length > 0 || (kind !== "block" && kind !== "transaction") || (deed !== "applied" && deed !== "reverted")) return undefined;
-  const id = memberOf(data, "id");
+  const [, kind] = ledgerEvent.exec(event) ?? [];
+  const id = kind === undefined ? undefined : memberOf(data, "id");
   return typeof id === "string" ? `${kind} ${id}` : undefined;
 };
 
