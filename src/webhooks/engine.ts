@@ -185,8 +185,8 @@ const createLeftBehind = (store: WebhookStore) => {
   return {
     has: (row: DeliveryRow): boolean => row.id <= last && row.attemptCount === 0 && isOpen(row),
     /** Whether some of it may still be open. */
-    remains: (webhookIds: Iterable<number>): boolean =>
-      last > 0 && [...webhookIds].some((id) => openStates.some((state) => (store.deliveryIds(id, state, 0, 1)[0] ?? Infinity) <= last)),
+    remains: (): boolean =>
+      last > 0 && [...store.webhookIds()].some((id) => openStates.some((state) => (store.deliveryIds(id, state, 0, 1)[0] ?? Infinity) <= last)),
   };
 };
 
@@ -304,7 +304,7 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
       return startUpkeep(options, { ...parts, recent, standstill, positions: reader.positions });
     },
     end: (endUpkeep, grace) => closeAll(dispatcher.rest, reader.stop, dryRuns.close, endUpkeep, () => dispatcher.stop(grace)),
-    isAllRecorded: () => !dispatcher.hasUnrecorded() && !leftBehind.remains(register.ids()),
+    isAllRecorded: () => !dispatcher.hasUnrecorded() && !leftBehind.remains(),
   });
 
   return {

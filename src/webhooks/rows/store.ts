@@ -69,6 +69,8 @@ const registerRows = (db: WebhookDatabases, { tally, count }: Transactions) => {
       readNumber(db, counters.registerRevision) - revision > keptChanges ? undefined : [...new Set([...db.changes.getRange({ start: revision + 1 })].map(({ value }) => value))],
     /** All, ascending by id, each read when it is asked for: it may be large. */
     webhooks: (): Iterable<WebhookRow> => db.register.getRange().map(({ value }) => value),
+    /** Of all, without reading them. */
+    webhookIds: (): Iterable<number> => db.register.getKeys(),
     webhook: (id: number): WebhookRow | undefined => db.register.get(id),
     addWebhook: (row: Omit<WebhookRow, "id">): WebhookRow => {
       const added = { id: tally().add(counters.lastWebhook, 1), ...row };
