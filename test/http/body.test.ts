@@ -155,6 +155,15 @@ describe("request bodies", () => {
       }
     }));
 
+  it("are refused beyond twice as many values of any kind", () =>
+    withThings({ bodyLimit: 1_048_576 }, {}, async ({ port }) => {
+      for (const [values, status] of [[131_073, 201], [131_074, 400]] as const) {
+        const answer = await ask(port, "/api/mirror", { method: "POST", body: `{"free":[${'"",'.repeat(values - 1)}1]}` });
+        expect([values, answer.status]).to.deep.equal([values, status]);
+        if (status === 400) expect(answer.json).to.include({ message: "The request body has more than 131072 values.", code: "BAD_REQUEST" });
+      }
+    }));
+
   it("may end early without an error being logged", async () => {
     const answer = await sendRaw(
       served.port,

@@ -67,6 +67,8 @@ interface JsonSurvey {
   depth: number;
   /** Its arrays, its objects, and their members with a name. */
   parts: number;
+  /** Its commas: with them, texts and numbers in lists count too. */
+  commas: number;
   /** How many numbers JSON.parse might round: sixteen or more digits and points in a row, or an exponent. */
   longNumbers: number;
 }
@@ -76,7 +78,7 @@ interface JsonSurvey {
  * them.
  */
 export const surveyJson = (text: string): JsonSurvey => {
-  const survey: JsonSurvey = { depth: 0, parts: 0, longNumbers: 0 };
+  const survey: JsonSurvey = { depth: 0, parts: 0, commas: 0, longNumbers: 0 };
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
     const character = text[at] as string;
@@ -85,6 +87,7 @@ export const surveyJson = (text: string): JsonSurvey => {
       survey.depth = Math.max(survey.depth, ++depth);
       survey.parts++;
     } else if (character === ":") survey.parts++;
+    else if (character === ",") survey.commas++;
     else if (character === "]" || character === "}") depth--;
     else if (character >= "0" && character <= "9") {
       const end = endOfFigures(text, at);
@@ -170,6 +173,9 @@ const mostExact = (limit: number): number => Math.max(1_000, Math.floor(limit / 
 /** Arrays, objects and members with a name, the dearest of all to make: in legitimate bodies each has thirty bytes and more. */
 const mostParts = (limit: number): number => Math.max(1_000, Math.floor(limit / 16));
 
+/** Values of all kinds: a list of the shortest addresses has thirty bytes for each. */
+const mostValues = (limit: number): number => 2 * mostParts(limit);
+
 /** Whether a value has a member `__proto__`, which whoever copies it might take for its prototype. */
 const namesPrototype = (value: unknown): boolean =>
   typeof value === "object" && value !== null && (Object.hasOwn(value, "__proto__") || Object.values(value).some(namesPrototype));
@@ -179,13 +185,16 @@ const namesPrototype = (value: unknown): boolean =>
  * the host has parsed it, if it has. @throws PorticoError, NumberError, SyntaxError
  */
 export const parseBounded = (raw: string, limit: number, before?: unknown): unknown => {
-  const { depth, parts, longNumbers } = surveyJson(raw);
+  const { depth, parts, commas, longNumbers } = surveyJson(raw);
   if (depth > deepestNesting) {
     throw new PorticoError("MALFORMED_JSON", `The request body is nested deeper than ${deepestNesting} levels.`);
   }
   if (parts > mostParts(limit)) {
     const message = `The request body has more than ${mostParts(limit)} objects, lists and members.`;
     throw new PorticoError("BAD_REQUEST", message, { validation: { source: "payload", keys: ["value"] } });
+  }
+  if (commas > mostValues(limit)) {
+    throw new PorticoError("BAD_REQUEST", `The request body has more than ${mostValues(limit)} values.`, { validation: { source: "payload", keys: ["value"] } });
   }
   if (longNumbers > mostExact(limit)) throw new NumberError(`one of more than ${mostExact(limit)} with so many digits or an exponent`);
   const value = longNumbers > 0 ? parseExactJson(raw) : (before ?? (JSON.parse(raw) as unknown));
