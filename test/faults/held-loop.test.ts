@@ -174,7 +174,7 @@ describe("the event loop", () => {
     const questions = {
       "a dry run": send("POST", "/webhooks/dry-run", dryRun),
       "a webhook": send("POST", "/webhooks", webhook),
-      "the webhook as it is": { method: "GET", path: "/webhooks/1", headers, like: "addresses" },
+      "the webhook as it is": { method: "GET", path: "/webhooks/1", headers, like: "addresses" as const },
       "a change of it": send("PATCH", "/webhooks/1", { conditions: [{ key: "addresses.*", condition: "in", value: addresses.toReversed() }] }),
       "another in its place": send("PUT", "/webhooks/1", webhook),
       "what metrics say of it": { method: "GET", path: "/metrics" },
