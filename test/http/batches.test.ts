@@ -6,7 +6,7 @@ import { type AddressInfo, connect, type Socket } from "node:net";
 import { PassThrough } from "node:stream";
 import { expect } from "chai";
 import Koa from "koa";
-import { createBatches } from "../../src/http/fast/micro-batch.js";
+import { createBatches } from "../../src/http/pipeline/handler.js";
 import type { Edge } from "../../src/http/edge.js";
 import { ask, parseRaw } from "./ask.js";
 import { listenerOf, listening } from "./listening.js";
@@ -45,7 +45,7 @@ describe("requests that arrive together", () => {
     }));
 
   it("are answered within one turn of the event loop, before anything else is received", async () => {
-    await withThings({ rateLimit: false }, { batches: true }, async ({ edge, states }) => {
+    await withThings({ rateLimit: false }, {}, async ({ edge, states }) => {
       const handle = edge.callback();
       different(70).forEach((url) => handle(...arrivalOf(url)));
       expect([edge.open, states.opened]).to.deep.equal([70, 0]);

@@ -56,21 +56,19 @@ const hosts: Record<string, (edge: Edge<ThingState>) => Parameters<typeof listen
 
 describe("a route's handler", () => {
   for (const [host, listenerBy] of Object.entries(hosts)) {
-    for (const batches of [true, false]) {
-      it(`runs once for each request, whatever comes of it: at ${host}, ${batches ? "in batches" : "one by one"}`, () =>
-        withThings({ cacheSize: 0 }, { batches, routes: [...routes, ...countedRoutes] }, async ({ edge }) => {
-          await listening(listenerBy(edge), async (port) => {
-            for (const [name, { status }] of Object.entries(handlers)) {
-              for (const method of ["GET", "HEAD", "POST"]) {
-                runs.clear();
-                const answer = await ask(port, `/api${pathOf(name)}`, { method });
-                expect(answer.status, `${method}: ${name}`).to.equal(status);
-                expect([...runs], `${method}: ${name}`).to.deep.equal([[`${method === "POST" ? "POST" : "GET"} ${name}`, 1]]);
-              }
+    it(`runs once for each request, whatever comes of it: at ${host}`, () =>
+      withThings({ cacheSize: 0 }, { routes: [...routes, ...countedRoutes] }, async ({ edge }) => {
+        await listening(listenerBy(edge), async (port) => {
+          for (const [name, { status }] of Object.entries(handlers)) {
+            for (const method of ["GET", "HEAD", "POST"]) {
+              runs.clear();
+              const answer = await ask(port, `/api${pathOf(name)}`, { method });
+              expect(answer.status, `${method}: ${name}`).to.equal(status);
+              expect([...runs], `${method}: ${name}`).to.deep.equal([[`${method === "POST" ? "POST" : "GET"} ${name}`, 1]]);
             }
-          });
-        }));
-    }
+          }
+        });
+      }));
   }
 
   it("does not run for a request that is refused before it", () =>

@@ -77,7 +77,7 @@ describe("requests that do not wait for the replies to those before them", () =>
     }));
 
   it("are so if they are counted, and refused when they are too many", () =>
-    withThings({ cacheSize: 0, rateLimit: { perMinute: 150, workPerMinute: Infinity, exempt: [] } }, {}, async (served) => {
+    withThings({ cacheSize: 0, rateLimit: { perMinute: 150, exempt: [] } }, {}, async (served) => {
       const socket = connect(served.port, "127.0.0.1");
       socket.write(requests(count));
       const text = await until(socket, "HTTP/1.1 429", count - 150);

@@ -3,9 +3,10 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Type } from "@sinclair/typebox";
 import { PorticoError } from "../../src/errors.js";
-import { createEdge, type Edge, type EdgeNeeds, type EdgeOptions } from "../../src/http/edge.js";
+import { createEdge, type Edge, type EdgeNeeds } from "../../src/http/edge.js";
 import { Amount, Flag, InputOf, ListOf, OneOf, OrderBy, Range, Text, WholeNumber } from "../../src/http/input/schema.js";
 import { type Route, routesOf, type Scope } from "../../src/http/route.js";
+import type { EdgeOptions } from "../../src/options/options.js";
 import { silentLogger } from "../silent.js";
 import type { Range as Bounds } from "../../types/chain-queries.js";
 
@@ -291,7 +292,6 @@ const edgeOptions: EdgeOptions = {
   rateLimit: { perMinute: 300, exempt: ["127.0.0.0/8", "::1"] },
   trustedProxies: [],
   maxConnections: 5_000,
-  maxConnectionsPerAddress: 256,
   cors: { origins: "*" },
   compression: { threshold: 1024 },
   maxStreams: 1000,
