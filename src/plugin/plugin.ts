@@ -1,11 +1,11 @@
 import type { NodeContext, ReaderContext } from "../../types/node-context.js";
 import type { ApiPlugin } from "../../types/plugin.js";
 import { examples } from "../api/examples.js";
-import { groups } from "../api/groups.js";
+import { groups } from "../api/index.js";
 import type { ApiState } from "../api/state.js";
 import { v1Routes } from "../api/v1/index.js";
-import { v2Routes } from "../api/v2/index.js";
-import { webhookRequests } from "../api/webhook-requests.js";
+import { v2Routes } from "../api/index.js";
+import { webhookRequests } from "../api/webhooks/requests.js";
 import { EventEmitter } from "eventemitter3";
 import type { HostLog } from "../../types/host-log.js";
 import { closeAll } from "../async/close-all.js";
@@ -23,10 +23,10 @@ import { metricsRoute, probeRoutes } from "../operate/routes.js";
 import { consoleLogger, quietLogger } from "../options/checks.js";
 import { requireContext } from "../options/node-context.js";
 import { readOptions } from "../options/options.js";
-import { createPatientHost } from "../options/patient-host.js";
 import { type Chain, createStates, createStoreChain, probePatience } from "./states.js";
 import { type AskedFollow, createFollowing, createLive, followInTime } from "./follow.js";
-import { guardHostChain } from "./host-chain.js";
+import { createHostChain } from "./host.js";
+import { createHostParts } from "./host-parts.js";
 import { createLake } from "./lake.js";
 import { createReplica } from "./replica.js";
 import { createWebhooks } from "./webhooks.js";
@@ -71,7 +71,8 @@ const createNode = (context: NodeContext | ReaderContext, phase: NodePhase) => {
   const replica = createReplica(context, { problems, logger, clock });
   const events = new EventEmitter<NodeEvents>();
   const given = context.reader === true ? undefined : context.chain;
-  const hosts = given && guardHostChain(given, shared);
+  const { stopping } = phase;
+  const hosts = given && createHostChain(given, { ...shared, stopping });
   const openStore = (): Chain => {
     const store = createStoreChain(context, {
       ...shared,
@@ -88,7 +89,8 @@ const createNode = (context: NodeContext | ReaderContext, phase: NodePhase) => {
   events.on("log", ({ log, writes, wait }) => wait(following.onLog(log, writes)));
   const onOutcome: OnOutcome = (...outcome) => void events.emit("delivered", ...outcome);
   const webhooks = createWebhooks(context, { ...shared, follow: following.follow, onLog: following.onLog, onOutcome });
-  const host = createPatientHost(context, { timeout: options.hostTimeout, stopping: phase.stopping, rules, logger });
+  const { hostTimeout, stopTimeout } = options;
+  const host = createHostParts(context, { within: hostTimeout, stopping, stopTimeout, rules, logger });
   const states = createStates({ chain, hosts, problems, replica, options, logger, rules, host, clock, openWebhooks: webhooks.open });
   return { ...shared, phase, events, rules, replica, webhooks, following, chain, hosts, host, states, loopLag: createLoopLag() };
 };
@@ -98,7 +100,11 @@ type Node = ReturnType<typeof createNode>;
 /** Health, and metrics. */
 const createOperating = (context: NodeContext | ReaderContext, node: Node, { lake }: Services) => {
   const { chain, phase, events, problems, options, rules, clock, logger, replica, webhooks, states, loopLag } = node;
-  const { sync } = createPatientHost(context, { timeout: Math.min(options.hostTimeout, probePatience), stopping: phase.stopping, rules, logger });
+  const { stopTimeout, hostTimeout } = options;
+  const { sync } = createHostParts(
+    { sync: context.sync },
+    { within: Math.min(hostTimeout, probePatience), stopping: phase.stopping, stopTimeout, rules, logger },
+  );
   const reports = createHealth({
     ...states,
     phase: phase.phase,
@@ -207,7 +213,6 @@ const createPluginLifecycle = (node: Node, services: Services, edge: ReturnType<
     },
     close: () =>
       closeAll(
-        () => node.hosts?.closing(),
         () => services.lake.stop(),
         () => node.replica?.end(),
         // What reads the chain ends before it does.

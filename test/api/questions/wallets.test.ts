@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { findWallet, walletFilter } from "../../../src/api/resources/wallets.js";
+import { findWallet, walletFilter } from "../../../src/api/v2/wallets.js";
 import { createApiState } from "../../../src/api/state.js";
 import { createChainRules } from "../../../src/chain/rules.js";
 import { PorticoError } from "../../../src/errors.js";
