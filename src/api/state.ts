@@ -46,7 +46,7 @@ export interface ApiState extends Scope, Readonly<Omit<ApiNeeds, "openWebhooks" 
 }
 
 /** An earlier state. */
-export interface PastState {
+interface PastState {
   chain: ChainSnapshot;
   height: number;
   /** Whether its block will not be reverted. */

@@ -24,7 +24,7 @@ import { createRequestIds, guardedObserver, type LadderNeeds } from "./pipeline/
 import type { Streams } from "./pipeline/streams.js";
 import type { OutgoingRequest, Route, Scope } from "./route.js";
 import { healthRoute, openApiRoute, rootRoute } from "./service-routes.js";
-import { createLocate, createRouting, normalizedBasePath } from "./routing/router.js";
+import { createLocate, createRouting } from "./routing/router.js";
 import type { Generation } from "./routing/version.js";
 
 export type { Replied } from "./pipeline/request-context.js";
@@ -76,8 +76,7 @@ const requiredIn = (query: Route["query"]): string[] =>
   (query?.required ?? []).filter((name) => query?.properties[name]?.default === undefined);
 
 /** Makes the HTTP edge for a table of routes. Throws TypeError for inconsistent routes or options. */
-export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeNeeds<State>): Edge<State> => {
-  const options: EdgeOptions = { ...given, basePath: normalizedBasePath(given.basePath) };
+export const createEdge = <State extends Scope>(options: EdgeOptions, needs: EdgeNeeds<State>): Edge<State> => {
   const { basePath, defaultVersion } = options;
   const routes: Route<State>[] = [
     ...needs.routes,

@@ -1,11 +1,9 @@
 import { Type } from "@sinclair/typebox";
 import { expect } from "chai";
-import Koa from "koa";
 import { PorticoError } from "../../src/errors.js";
-import type { Edge } from "../../src/http/edge.js";
 import { routesOf } from "../../src/http/route.js";
 import { ask } from "./ask.js";
-import { listenerOf, listening } from "./listening.js";
+import { hosts, listening } from "./listening.js";
 import { routes, type ThingState, withThings } from "./things.js";
 
 const runs = new Map<string, number>();
@@ -44,15 +42,6 @@ const countedRoutes = Object.entries(handlers).flatMap(([name, { answer }]) =>
     }),
   ),
 );
-
-const hosts: Record<string, (edge: Edge<ThingState>) => Parameters<typeof listening>[0]> = {
-  "a listener": (edge) => edge.callback(),
-  "a Koa app": (edge) => {
-    const app = new Koa();
-    edge.mount(app);
-    return listenerOf(app);
-  },
-};
 
 describe("a route's handler", () => {
   for (const [host, listenerBy] of Object.entries(hosts)) {

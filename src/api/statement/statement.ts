@@ -9,7 +9,7 @@ import type { ChainRules } from "../../chain/rules.js";
 import { PorticoError } from "../../errors.js";
 
 /** A row of a statement. Amounts are whole numbers of 1e-8 as text, empty where there is nothing. */
-export interface Booking {
+interface Booking {
   /** The block's, ISO 8601. */
   time: string;
   height: number;

@@ -69,8 +69,8 @@ const { filters, orders } = blockList;
 const order = { default: "height:desc" };
 
 export const BlockListQuery = Type.Object({ ...inputsOf(filters, { exact: true }), orderBy: OrderBy(orders, order) });
-export const BlockSearchQuery = Type.Object({ orderBy: OrderBy(orders, order) });
-export const BlockSearchBody = Type.Object({ ...inputsOf(filters, { exact: false }), orderBy: Type.Optional(OrderBy(orders)) });
+const BlockSearchQuery = Type.Object({ orderBy: OrderBy(orders, order) });
+const BlockSearchBody = Type.Object({ ...inputsOf(filters, { exact: false }), orderBy: Type.Optional(OrderBy(orders)) });
 
 /** A page of blocks. The filter may name blocks by id or height, as paths do. */
 export const pageOfBlocks = async <Row>(
@@ -115,14 +115,14 @@ const withBlockIds = async ({ id, previousBlock, ...filter }: BlockFilter, state
 });
 
 /** As `blockNamed`. @throws PorticoError BLOCK_NOT_FOUND */
-export const findBlock = async (name: string, state: ApiState): Promise<Block> => {
+const findBlock = async (name: string, state: ApiState): Promise<Block> => {
   const found = await blockNamed(name, state);
   if (found === undefined) throw new PorticoError("BLOCK_NOT_FOUND");
   return found;
 };
 
 /** As `findBlock`, presented. */
-export const showBlock = async (name: string, state: ApiState): Promise<{ data: PresentedBlock }> => {
+const showBlock = async (name: string, state: ApiState): Promise<{ data: PresentedBlock }> => {
   const [data] = await presentBlocks([await findBlock(name, state)], state);
   if (data === undefined) throw new PorticoError("BLOCK_NOT_FOUND");
   return { data };

@@ -103,22 +103,22 @@ const order = { default: "rank:asc", description: "Delegates without a rank come
 
 const types = ["resigned", "never-forged"] as const;
 
-export const DelegateListQuery = Type.Object({
+const DelegateListQuery = Type.Object({
   ...inputsOf(filters, { exact: true }),
   type: Type.Optional(OneOf(types, { description: "Only those that resigned, or that forged no block." })),
   orderBy: OrderBy(orders, order),
 });
-export const DelegateSearchQuery = Type.Object({ orderBy: OrderBy(orders, order) });
-export const DelegateSearchBody = Type.Object({ ...inputsOf(filters, { exact: false }), orderBy: Type.Optional(OrderBy(orders)) });
+const DelegateSearchQuery = Type.Object({ orderBy: OrderBy(orders, order) });
+const DelegateSearchBody = Type.Object({ ...inputsOf(filters, { exact: false }), orderBy: Type.Optional(OrderBy(orders)) });
 
 /** Turns the list's `type` into a filter of the adapter. */
-export const delegateFilter = ({ type, ...filter }: DelegateFilter & { type?: (typeof types)[number] }): DelegateFilter => {
+const delegateFilter = ({ type, ...filter }: DelegateFilter & { type?: (typeof types)[number] }): DelegateFilter => {
   if (type === undefined) return filter;
   if (type === "resigned") return { ...filter, resigned: true };
   return { ...filter, producedBlocks: { ...overlap(filter.producedBlocks, { to: 0 }) } };
 };
 
-export const listDelegates = (
+const listDelegates = (
   request: ListRequest<DelegateFilter, DelegateQuery["order"]>,
   { chain, rules }: ApiState,
 ): MaybePromise<PageAnswer<Static<typeof DelegateResource>>> =>

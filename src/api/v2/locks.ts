@@ -48,8 +48,8 @@ const { filters, orders } = lockList;
 const order = { default: "timestamp:desc" };
 
 export const LockListQuery = Type.Object({ ...inputsOf(filters, { exact: true }), orderBy: OrderBy(orders, order) });
-export const LockSearchQuery = Type.Object({ orderBy: OrderBy(orders, order) });
-export const LockSearchBody = Type.Object({ ...inputsOf(filters, { exact: false }), orderBy: Type.Optional(OrderBy(orders)) });
+const LockSearchQuery = Type.Object({ orderBy: OrderBy(orders, order) });
+const LockSearchBody = Type.Object({ ...inputsOf(filters, { exact: false }), orderBy: Type.Optional(OrderBy(orders)) });
 
 type PresentedLock = Static<typeof LockResource>;
 
@@ -64,7 +64,7 @@ export const findLock = async (id: string, { chain, rules }: ApiState): Promise<
 };
 
 /** Locks, open or ended, given by the ids of their lock transactions. */
-export const UnlockedBody = Type.Object({ ids: ListOf(Hash, { minItems: 1, maxItems: 25, description: "Ids of lock transactions." }) });
+const UnlockedBody = Type.Object({ ids: ListOf(Hash, { minItems: 1, maxItems: 25, description: "Ids of lock transactions." }) });
 
 const stride = 500;
 
@@ -104,7 +104,7 @@ const endings = async (ids: string[], chain: ChainSnapshot): Promise<Transaction
 };
 
 /** The transactions that claimed or refunded the locks. Ids of open locks or of anything else are ignored. */
-export const listUnlocked = async (
+const listUnlocked = async (
   { ids, orderBy, page: { offset, limit } }: { ids: string[]; orderBy: Order<TransactionOrder>; page: PageRequest },
   state: ApiState,
 ): Promise<PageAnswer<Static<typeof TransactionResource>>> => {

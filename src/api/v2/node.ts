@@ -11,7 +11,7 @@ import {
   presentNodeConfiguration,
 } from "./configuration.js";
 
-export const NodeStatusResource = Type.Object(
+const NodeStatusResource = Type.Object(
   {
     synced: Type.Boolean(),
     now: Type.Integer({ description: "Height of this node." }),
@@ -21,7 +21,7 @@ export const NodeStatusResource = Type.Object(
   { title: "NodeStatus" },
 );
 
-export const NodeSyncingResource = Type.Object(
+const NodeSyncingResource = Type.Object(
   {
     syncing: Type.Boolean(),
     blocks: Type.Integer({ description: "Height of the network minus that of this node; negative if this node is ahead." }),
@@ -31,12 +31,12 @@ export const NodeSyncingResource = Type.Object(
   { title: "NodeSyncing" },
 );
 
-export const FeeStatisticsResource = Type.Object(
+const FeeStatisticsResource = Type.Object(
   { type: Type.Integer(), typeGroup: Type.Integer(), avg: AmountText, min: AmountText, max: AmountText, sum: AmountText },
   { title: "FeeStatistics" },
 );
 
-export const presentFeeStatistics = (statistics: FeeStatistics): Static<typeof FeeStatisticsResource> => ({
+const presentFeeStatistics = (statistics: FeeStatistics): Static<typeof FeeStatisticsResource> => ({
   type: statistics.type,
   typeGroup: statistics.typeGroup,
   avg: statistics.avg.toString(),

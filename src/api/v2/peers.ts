@@ -55,7 +55,7 @@ export const peerFilters = {
   status: Type.Optional(Text({ description: "A number, or OK for 200." })),
 };
 
-export const PeerListQuery = Type.Object({ ...peerFilters, orderBy: OrderBy(peerOrders, { default: "latency:asc" }) });
+const PeerListQuery = Type.Object({ ...peerFilters, orderBy: OrderBy(peerOrders, { default: "latency:asc" }) });
 type PeerFilter = Omit<Static<typeof PeerListQuery>, "orderBy">;
 
 const answering = "200";
@@ -88,7 +88,7 @@ const isPublic = (peer: Peer): boolean => peer.isPublic ?? true;
 
 /** As far as their public interface is on. */
 export const knownPeers = async ({ host: { peers } }: ApiState): Promise<Peer[]> => ((await peers?.list()) ?? []).filter(isPublic);
-export const suspendedPeers = async ({ host: { peers } }: ApiState): Promise<Peer[]> => ((await peers?.suspended?.()) ?? []).filter(isPublic);
+const suspendedPeers = async ({ host: { peers } }: ApiState): Promise<Peer[]> => ((await peers?.suspended?.()) ?? []).filter(isPublic);
 
 export const pageOfPeers = (
   peers: readonly Peer[],
@@ -102,7 +102,7 @@ export const pageOfPeers = (
 };
 
 /** @throws PorticoError PEER_NOT_FOUND */
-export const findPeer = (peers: readonly Peer[], ip: string): PresentedPeer => {
+const findPeer = (peers: readonly Peer[], ip: string): PresentedPeer => {
   const peer = peers.find((each) => each.ip === ip);
   if (peer === undefined) throw new PorticoError("PEER_NOT_FOUND");
   return presentPeer(peer);

@@ -104,8 +104,8 @@ const order = { default: "balance:desc", description: "Rows without the field co
 const address = Type.Optional(ListOf(Address, { minItems: 1, maxItems: 50, description: "Any of these addresses." }));
 
 export const WalletListQuery = Type.Object({ ...fields({ exact: true }), address, orderBy: OrderBy(orders, order) });
-export const WalletSearchQuery = Type.Object({ orderBy: OrderBy(orders, order) });
-export const WalletSearchBody = Type.Object({ ...fields({ exact: false }), orderBy: Type.Optional(OrderBy(orders)) });
+const WalletSearchQuery = Type.Object({ orderBy: OrderBy(orders, order) });
+const WalletSearchBody = Type.Object({ ...fields({ exact: false }), orderBy: Type.Optional(OrderBy(orders)) });
 
 type WalletInput = Omit<WalletFilter, "address"> & { address?: string | string[]; votebalance?: Bounds<bigint> };
 
