@@ -141,7 +141,7 @@ const hashOf = (text: string): number => {
 };
 
 /** A table of hashes in which a text overwrites whatever was in its place. `places` must be a power of two. */
-export const createDoorkeeper = (places: number): Doorkeeper => {
+const createDoorkeeper = (places: number): Doorkeeper => {
   const hashes = new Int32Array(places);
   return {
     admits: (text) => {
