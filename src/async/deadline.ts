@@ -23,10 +23,10 @@ export const deadline = <T>(answer: Promise<T>, milliseconds: number, signal?: A
     const abandon = (): void => end(() => reject(errorOf(signal?.reason)));
     const overdue = (): void => end(() => reject(new Overdue(milliseconds)));
     const timer = milliseconds === Infinity ? undefined : setTimeout(overdue, milliseconds);
-    if (signal?.aborted === true) return abandon();
-    signal?.addEventListener("abort", abandon, { once: true });
     answer.then(
       (value) => end(() => resolve(value)),
       (error: unknown) => end(() => reject(errorOf(error))),
     );
+    if (signal?.aborted === true) return abandon();
+    signal?.addEventListener("abort", abandon, { once: true });
   });
