@@ -4,7 +4,8 @@ import { Type } from "@sinclair/typebox";
 import { createPageFiles } from "../http/page-files.js";
 import { type Route, routesOf, type Scope } from "../http/route.js";
 
-const own = ["index.html", "api.js", "app.js", "chain.js", "delegates.js", "home.js", "node.js", "parts.js", "style.css", "webhook-form.js", "webhooks.js"];
+const scripts = ["api", "app", "chain", "delegates", "home", "node", "parts", "webhook-form", "webhooks"].map((name) => `${name}.js`);
+const own = ["index.html", "style.css", ...scripts];
 
 const { resolve } = createRequire(import.meta.url);
 /** Its own entry for this file names one that it does not have. */

@@ -143,7 +143,10 @@ export const followInTime = ({ follow, inTime: { locate, tip, after } }: Pick<Fo
 const anyEvent = "event";
 
 /** The routes of the event stream, the feed and the changes, with the conditions of webhooks. */
-export const createLive = <State extends Scope>({ follow, feed, eventNames, offersChanges }: Omit<Following, "follow"> & AskedFollow, { node, isStopping, clock }: { node: string | undefined; isStopping(): boolean; clock: FullClock }): { routes: Route<State>[]; close(): Promise<void> } => {
+export const createLive = <State extends Scope>(
+  { follow, feed, eventNames, offersChanges }: Omit<Following, "follow"> & AskedFollow,
+  { node, isStopping, clock }: { node: string | undefined; isStopping(): boolean; clock: FullClock },
+): { routes: Route<State>[]; close(): Promise<void> } => {
   let worker: ReturnType<typeof createPatternWorker> | undefined;
 
   const filters: Filters = {

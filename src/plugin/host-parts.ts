@@ -20,7 +20,8 @@ const peerMembers = {
   status: Number.isInteger,
   latency: Number.isFinite,
   os: isTextOrMissing,
-  ports: (value) => value === undefined || (isObject(value) && Object.values(value).every((port) => port === null || Number.isInteger(port))),
+  ports: (value) =>
+    value === undefined || (isObject(value) && Object.values(value).every((port) => port === null || Number.isInteger(port))),
 } satisfies Partial<Record<keyof Peer, (value: unknown) => boolean>>;
 
 /** What is wrong with a row of a list, which names it; undefined for a sound one. */

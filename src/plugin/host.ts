@@ -64,7 +64,8 @@ export const createDoor = (what: string, { stopping, stopTimeout, givenUp }: Doo
     } catch (error) {
       if (!(error instanceof Overdue || error instanceof HostGivenUp)) throw error;
       answer.then(late, () => undefined);
-      throw error instanceof Overdue ? new PorticoError("HOST_SILENT", `The node's ${what} did not answer within ${within / 1000} s.`) : error;
+      if (error instanceof HostGivenUp) throw error;
+      throw new PorticoError("HOST_SILENT", `The node's ${what} did not answer within ${within / 1000} s.`);
     } finally {
       owed--;
       clearTimeout(timer);
@@ -94,8 +95,8 @@ interface Releasable {
 const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
 
 /**
- * Opens states of the host's whose answers come through its door, and whose `release` neither throws nor rejects: what a state has answered is
- * right all the same. A state that comes too late is released.
+ * Opens states of the host's whose answers come through its door, and whose `release` neither throws nor rejects: what a state has answered
+ * is right all the same. A state that comes too late is released.
  */
 const createStateOpener = (door: Door, within: number, failed: (error: unknown) => void) => {
   /** A host may hand out one state several times. */
@@ -182,8 +183,10 @@ export const createHostChain = (chain: ChainAdapter, { logger, clock, options, s
   const door = createDoor("chain", {
     stopping,
     stopTimeout,
-    givenUp: (owed) =>
-      tell(`answered ${owed === 1 ? "one call" : `${owed} calls`}: at the next start, webhooks, events and the lake go on from where they are`),
+    givenUp: (owed) => {
+      const calls = owed === 1 ? "one call" : `${owed} calls`;
+      tell(`answered ${calls}: at the next start, webhooks, events and the lake go on from where they are`);
+    },
   });
   const failed = createErrorLog("a state of the host's chain could not be released", { logger, clock });
   return {

@@ -156,7 +156,10 @@ const createServices = (context: NodeContext | ReaderContext, node: Node) => {
   const { options, chain, phase, logger, clock, states, following } = node;
   return {
     lake: createLake<ApiState>(context, { options, chain, finalHeight: states.finalHeight, logger, clock }),
-    live: createLive<ApiState>({ ...following, ...createAskedFollow(node) }, { node: node.replica?.url, isStopping: phase.isStopping, clock }),
+    live: createLive<ApiState>(
+      { ...following, ...createAskedFollow(node) },
+      { node: node.replica?.url, isStopping: phase.isStopping, clock },
+    ),
   };
 };
 
@@ -166,7 +169,10 @@ const createDamaged = (problems: Problems, { phase }: NodePhase) => {
   const damage = problems.define({ begun: "the store is damaged", ended: "the store is sound again" });
   return (reason: string): void => {
     // What is read while the store is being closed is no damage.
-    if (phase() === "started") damage.begin(`${reason.replace(/^The store is damaged: /, "")} Stop the node and verify the store (verifyStore, or --verify of the example host). This is said until the node is started anew`);
+    if (phase() !== "started") return;
+    const what = reason.replace(/^The store is damaged: /, "");
+    const advice = "Stop the node and verify the store (verifyStore, or --verify of the example host)";
+    damage.begin(`${what} ${advice}. This is said until the node is started anew`);
   };
 };
 
@@ -174,7 +180,14 @@ const createPluginEdge = (context: NodeContext | ReaderContext, node: Node, { li
   createEdge(node.options, {
     damaged: createDamaged(node.problems, node.phase),
     onReply: operating.onReply,
-    routes: [...v2Routes, ...v1Routes, ...live.routes, ...lake.routes, ...operating.routes, ...(node.options.console ? consoleRoutes<ApiState>() : [])],
+    routes: [
+      ...v2Routes,
+      ...v1Routes,
+      ...live.routes,
+      ...lake.routes,
+      ...operating.routes,
+      ...(node.options.console ? consoleRoutes<ApiState>() : []),
+    ],
     openState: node.states.openState,
     tipId: node.chain.tipId,
     health: operating.reports.report,

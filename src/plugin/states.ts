@@ -17,8 +17,13 @@ import { createLmdbChain, type LmdbChain, type LmdbChainNeeds } from "../store/l
 import { createReaderChain } from "../store/reader-chain.js";
 import type { Prewarm } from "../store/state/store.js";
 
-/** The chain in use. The optional members are those of the chains kept in LMDB: what a host's own adapter has beyond `ChainAdapter` may be anything, and is not asked. */
-export type Chain = ChainAdapter & Partial<Pick<LmdbChain, "copyAt" | "tipId" | "height" | "isReady" | "rebuilding" | "standing" | "scanState" | "settled" | "problem">>;
+type StoreMembers = "copyAt" | "tipId" | "height" | "isReady" | "rebuilding" | "standing" | "scanState" | "settled" | "problem";
+
+/**
+ * The chain in use. The optional members are those of the chains kept in LMDB: what a host's own adapter has beyond `ChainAdapter` may be
+ * anything, and is not asked.
+ */
+export type Chain = ChainAdapter & Partial<Pick<LmdbChain, StoreMembers>>;
 
 interface ChainNeeds {
   rules: ChainRules;
@@ -39,7 +44,10 @@ export const createStoreChain = (context: NodeContext | ReaderContext, { options
     return createReaderChain({ dataDir, history: options.history }, { ...needs, onLog: (log) => needs.onLog(log, false) });
   }
   const { events, blocks: source, onProgress, follows } = context;
-  return createLmdbChain({ dataDir, undoBlocks: options.undoBlocks, followOrphans: options.followOrphans, history: options.history }, { ...needs, onLog: (log) => needs.onLog(log, true), prewarm, events, source, onProgress, timesOf: follows?.timesOf });
+  const { undoBlocks, followOrphans, history } = options;
+  const onLog: LmdbChainNeeds["onLog"] = (log) => needs.onLog(log, true);
+  const timesOf = follows?.timesOf;
+  return createLmdbChain({ dataDir, undoBlocks, followOrphans, history }, { ...needs, onLog, prewarm, events, source, onProgress, timesOf });
 };
 
 interface StatesNeeds extends Pick<ApiNeeds, "rules" | "host" | "openWebhooks"> {
@@ -105,14 +113,19 @@ const createSilence = (problem: Problem | undefined, hostTimeout: number) => {
     missing,
     came,
     /** Undefined where it takes too long. */
-    inTime: <T>(reading: MaybePromise<T | undefined>): MaybePromise<T | undefined> => (problem !== undefined && isPromised(reading) ? within(reading) : andThen(reading, found)),
+    inTime: <T>(reading: MaybePromise<T | undefined>): MaybePromise<T | undefined> =>
+      problem !== undefined && isPromised(reading) ? within(reading) : andThen(reading, found),
   };
 };
 
 type ReadChain = Pick<Chain, "supports" | "snapshot" | "snapshotAt">;
 
 /** Opens the state at the tip, and tells of what keeps it from being read. */
-const createOpening = (chain: ReadChain, bounds: SnapshotBounds, { silence, tell }: { silence: ReturnType<typeof createSilence>; tell: (error: unknown) => void }) => {
+const createOpening = (
+  chain: ReadChain,
+  bounds: SnapshotBounds,
+  { silence, tell }: { silence: ReturnType<typeof createSilence>; tell: (error: unknown) => void },
+) => {
   /** State of a host's own chain when it was last asked. */
   const seen: { height: number; problem?: string | undefined } = { height: 0 };
   /** Whether it did when it was asked last, as a store does. */
@@ -186,8 +199,10 @@ export const searchRows = 250_000;
 export const createStates = ({ chain: own, hosts, problems, replica, options, logger, ...given }: StatesNeeds) => {
   const chain: ReadChain = hosts?.inTime ?? own;
   const bounds = { searchRows };
-  const silence = createSilence(hosts && problems.define({ begun: "the host's chain does not answer", ended: "the host's chain answers again" }), options.hostTimeout);
-  const { openInTime, openAtOnce, ...opening } = createOpening(chain, bounds, { silence, tell: createErrorLog("the chain cannot be read", { logger, clock: given.clock }) });
+  const texts = { begun: "the host's chain does not answer", ended: "the host's chain answers again" };
+  const silence = createSilence(hosts && problems.define(texts), options.hostTimeout);
+  const tell = createErrorLog("the chain cannot be read", { logger, clock: given.clock });
+  const { openInTime, openAtOnce, ...opening } = createOpening(chain, bounds, { silence, tell });
 
   const snapshotAt = chain.snapshotAt && ((height: number) => chain.snapshotAt?.(height, bounds));
   const stateNeeds: ApiNeeds = { ...given, supports: chain.supports ?? {}, snapshotAt };
