@@ -4,7 +4,7 @@ const never = (name, from, to) => ({ name, severity: "error", from: { path: from
 module.exports = {
   forbidden: [
     { name: "no-circular", severity: "error", from: {}, to: { circular: true } },
-    { name: "no-orphans", severity: "error", from: { orphan: true, pathNot: "\\.d\\.ts$|^examples/|^src/console/page/" }, to: {} },
+    { name: "no-orphans", severity: "error", from: { orphan: true, pathNot: "\\.d\\.ts$|^examples/|^src/(console|http/docs)/page/" }, to: {} },
     {
       name: "library-uses-its-own-dependencies",
       severity: "error",
@@ -31,17 +31,16 @@ module.exports = {
     never("store-copy", "^src/store/copy/", "^src/store/(sync|verify)"),
     never("store-sync", "^src/store/sync/", "^src/store/(verify)"),
     never("api-knows-no-edge", "^src/api", "^src/(store|conformance|plugin)|^src/http/(?!route\\.ts|input/)|node_modules/(koa|@koa|lmdb)"),
-    never("generations-are-apart", "^src/api/v1", "^src/api/v2"),
-    never("generations-are-apart-too", "^src/api/v2", "^src/api/v1"),
+    // The first generation can be deleted: it uses parts of the second, and nothing uses it.
+    never("nothing-needs-the-first-generation", "^src/api/(?!v1/|index\\.ts$)", "^src/api/v1"),
     never("http-knows-no-resource", "^src/http", "^src/(api|store|webhooks|chain|conformance|plugin)"),
-    // The rooms of http: input, routing, reply ← the response cache ← pipeline ← fast ← hosts; openapi describes, and knows none of them.
-    never("http-input-routing-reply", "^src/http/(input|routing|reply)/", "^src/http/(response-cache|pipeline|fast|hosts|openapi|edge\\.)"),
-    never("http-cache", "^src/http/response-cache\\.ts", "^src/http/(pipeline|fast|hosts|openapi|edge\\.)"),
-    never("http-pipeline", "^src/http/pipeline/", "^src/http/(fast|hosts|openapi|edge\\.)"),
-    never("http-fast", "^src/http/fast/", "^src/http/(hosts|openapi|edge\\.)"),
-    never("http-hosts", "^src/http/hosts/", "^src/http/(fast|openapi|edge\\.)"),
-    never("http-openapi", "^src/http/openapi/", "^src/http/(response-cache|pipeline|fast|hosts|edge\\.)"),
-    never("http-docs", "^src/http/docs/", "^src/http/(response-cache|pipeline|fast|hosts|openapi|edge\\.)"),
+    // The rooms of http: input, routing, reply ← the response cache ← pipeline ← hosts; openapi describes, and knows none of them.
+    never("http-input-routing-reply", "^src/http/(input|routing|reply)/", "^src/http/(response-cache|pipeline|hosts|openapi|edge\\.)"),
+    never("http-cache", "^src/http/response-cache\\.ts", "^src/http/(pipeline|hosts|openapi|edge\\.)"),
+    never("http-pipeline", "^src/http/pipeline/", "^src/http/(hosts|openapi|edge\\.)"),
+    never("http-hosts", "^src/http/hosts/", "^src/http/(openapi|edge\\.)"),
+    never("http-openapi", "^src/http/openapi/", "^src/http/(response-cache|pipeline|hosts|edge\\.)"),
+    never("http-docs", "^src/http/docs/", "^src/http/(response-cache|pipeline|hosts|openapi|edge\\.)"),
     never("only-hosts-know-koa", "^src/http/(?!hosts/|edge\\.ts|input/body\\.ts|routing/router\\.ts)", "node_modules/(koa|@koa|koa-bodyparser)/"),
     never("webhooks-are-handed-what-they-need", "^src/webhooks/(?!rows/)", "^src/(http|api|store|conformance|plugin)"),
     never("webhooks-rows", "^src/webhooks/rows/", "^src/(webhooks/(?!rows/)|http|api|conformance|plugin)|^src/store/(?!lmdb/|layout/|follow/host-log)"),
@@ -54,7 +53,7 @@ module.exports = {
       "^src/operate",
       "^src/(store|api|webhooks|conformance|plugin)|^src/http/(?!route\\.ts|service-routes\\.ts|pipeline/request-context\\.ts)",
     ),
-    never("console-is-a-page-and-its-routes", "^src/console/[^/]+\\.ts$", "^src/(?!console/|errors\\.ts|http/route\\.ts)"),
+    never("console-is-a-page-and-its-routes", "^src/console/[^/]+\\.ts$", "^src/(?!console/|http/(route|page-files)\\.ts)"),
     never("options-are-below-what-they-set", "^src/options/", "^src/(webhooks|store|api|http|live|plugin|operate|replica|lake)/"),
     never("text-knows-nothing", "^src/text/", "^(src/(?!text/)|types/)"),
     never("conformance-needs-no-runner", "^src/conformance", "^src/(store|http|api|webhooks|plugin)|node_modules/(mocha|chai)"),

@@ -22,8 +22,10 @@ const build = () => {
   for (const file of ["swagger-ui.css", "swagger-ui-bundle.js", "swagger-ui-bundle.js.LICENSE.txt", "LICENSE", "NOTICE"]) {
     cpSync(new URL(`../node_modules/swagger-ui-dist/${file}`, import.meta.url), new URL(`../dist/src/http/docs/swagger-ui/${file}`, import.meta.url));
   }
-  // The console is served as it is written.
-  cpSync(new URL("../src/console/page", import.meta.url), new URL("../dist/src/console/page", import.meta.url), { recursive: true });
+  // Pages are served as they are written.
+  for (const page of ["src/console/page", "src/http/docs/page"]) {
+    cpSync(new URL(`../${page}`, import.meta.url), new URL(`../dist/${page}`, import.meta.url), { recursive: true });
+  }
 };
 
 // `npm ci --omit=dev` in this folder asks for no compiler, and may find `dist` built.

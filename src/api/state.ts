@@ -1,11 +1,23 @@
-import type { Tip } from "../../types/chain.js";
-import type { ChainAdapter, ChainSnapshot, MaybePromise } from "../../types/chain-adapter.js";
+import type { ChainAdapter, ChainSnapshot, MaybePromise, SnapshotBounds } from "../../types/chain-adapter.js";
+import type {
+  BlockQuery,
+  DelegateQuery,
+  FeeQuery,
+  Page,
+  TransactionQuery,
+  WalletChange,
+  WalletChangesQuery,
+  WalletQuery,
+} from "../../types/chain-queries.js";
+import type { Block, Delegate, FeeStatistics, Tip, Transaction, Wallet } from "../../types/chain.js";
 import type { Clock, NodeContext } from "../../types/node-context.js";
 import type { Webhooks } from "../../types/webhooks.js";
-import type { ChainRules } from "../chain/rules.js";
 import { andThen } from "../async/maybe-promise.js";
+import type { ChainRules } from "../chain/rules.js";
 import { PorticoError } from "../errors.js";
+import { notAtHeight } from "../http/input/schema.js";
 import type { Scope } from "../http/route.js";
+import { isDigits } from "../text/digits.js";
 
 /** What a host may provide besides its chain. Routes that need a missing part say so, or answer from the chain alone. */
 type ApiHost = Pick<NodeContext, "peers" | "sync" | "pool" | "node">;
@@ -34,7 +46,7 @@ export interface ApiState extends Scope, Readonly<Omit<ApiNeeds, "openWebhooks" 
 }
 
 /** An earlier state. */
-export interface PastState {
+interface PastState {
   chain: ChainSnapshot;
   height: number;
   /** Whether its block will not be reverted. */
@@ -108,4 +120,119 @@ export const noHistory = (): PorticoError => new PorticoError("NOT_SUPPORTED", "
 /** @throws PorticoError NOT_SUPPORTED if the host's adapter does not support the capability. */
 export const requireSupport = (capability: keyof ApiNeeds["supports"], { supports }: ApiState): void => {
   if (supports[capability] === false) throw new PorticoError("NOT_SUPPORTED");
+};
+
+interface AtHeightNeeds {
+  adapter: Pick<ChainAdapter, "snapshotAt" | "supports">;
+  bounds: SnapshotBounds;
+  /** Height of the newest final block under a tip. */
+  finalHeight(tipHeight: number): number;
+}
+
+/**
+ * An earlier state as routes may use it. What is not kept for earlier heights is refused for the tip's, too: the reply would not last.
+ * Methods, not members that hold functions: one is made for every request.
+ */
+class AtHeight implements ChainSnapshot {
+  readonly supply: bigint;
+  private readonly snapshot: ChainSnapshot;
+
+  constructor(snapshot: ChainSnapshot) {
+    this.supply = snapshot.supply;
+    this.snapshot = snapshot;
+  }
+
+  get tip(): ChainSnapshot["tip"] {
+    return this.snapshot.tip;
+  }
+
+  get digest(): string | undefined {
+    return this.snapshot.digest;
+  }
+
+  walletChanges(query: WalletChangesQuery): MaybePromise<Page<WalletChange>> {
+    if (this.snapshot.walletChanges === undefined) throw new PorticoError("NOT_SUPPORTED");
+    return this.snapshot.walletChanges(query);
+  }
+
+  wallet(identifier: string): MaybePromise<Wallet | undefined> {
+    return this.snapshot.wallet(identifier);
+  }
+
+  wallets(query: WalletQuery): MaybePromise<Page<Wallet>> {
+    if (query.filter.vote === undefined) throw notAtHeight("Lists of all wallets are not kept for earlier heights");
+    return this.snapshot.wallets(query);
+  }
+
+  delegate<Member extends keyof Delegate = keyof Delegate>(identifier: string, only?: readonly Member[]): MaybePromise<Pick<Delegate, Member> | undefined> {
+    return this.snapshot.delegate(identifier, only);
+  }
+
+  delegates(query: DelegateQuery): MaybePromise<Page<Delegate>> {
+    return this.snapshot.delegates(query);
+  }
+
+  block(key: { height: number } | { id: string }): MaybePromise<Block | undefined> {
+    return this.snapshot.block(key);
+  }
+
+  blocks(query: BlockQuery): MaybePromise<Page<Block>> {
+    const { field } = query.order;
+    if (field !== "height" && field !== "timestamp") throw notAtHeight(`Blocks by ${field} are not kept for earlier heights`);
+    return this.snapshot.blocks(query);
+  }
+
+  transaction(id: string): MaybePromise<Transaction | undefined> {
+    return this.snapshot.transaction(id);
+  }
+
+  transactions(query: TransactionQuery): MaybePromise<Page<Transaction>> {
+    const { field } = query.order;
+    if (field !== "timestamp") throw notAtHeight(`Transactions by ${field} are not kept for earlier heights`);
+    return this.snapshot.transactions(query);
+  }
+
+  lock(): never {
+    throw notAtHeight("Locks are not kept for earlier heights");
+  }
+
+  locks(): never {
+    throw notAtHeight("Locks are not kept for earlier heights");
+  }
+
+  round(round: number): ReturnType<ChainSnapshot["round"]> {
+    return this.snapshot.round(round);
+  }
+
+  feeStatistics(query: FeeQuery): MaybePromise<FeeStatistics[]> {
+    return this.snapshot.feeStatistics(query);
+  }
+
+  release(): void {
+    this.snapshot.release?.();
+  }
+}
+
+/** The height that `at` names: digits are tried as a height first. @throws PorticoError BLOCK_NOT_FOUND */
+const heightNamed = (at: string, chain: ChainSnapshot): MaybePromise<number> => {
+  const height = Number(at);
+  if (isDigits(at) && height >= 1 && height <= chain.tip.height) return height;
+  return andThen(chain.block({ id: at }), (block) => {
+    if (block === undefined) throw new PorticoError("BLOCK_NOT_FOUND");
+    return block.height;
+  });
+};
+
+/**
+ * Opens the state at a block of the chain, named by height or id. `chain`: the state at the tip.
+ * @throws PorticoError BLOCK_NOT_FOUND, HISTORY_MISSING, NOT_SUPPORTED
+ */
+export const openAtHeight = (at: string, chain: ChainSnapshot, { adapter, bounds, finalHeight }: AtHeightNeeds): MaybePromise<PastState> => {
+  if (adapter.snapshotAt === undefined || adapter.supports?.history === false) throw noHistory();
+  return andThen(heightNamed(at, chain), (height) =>
+    andThen(adapter.snapshotAt?.(height, bounds), (snapshot) => {
+      if (snapshot === undefined) throw new PorticoError("BLOCK_NOT_FOUND");
+      return { chain: new AtHeight(snapshot), height, isFinal: height <= finalHeight(chain.tip.height) };
+    }),
+  );
 };

@@ -1,27 +1,24 @@
-import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { Type } from "@sinclair/typebox";
-import { PorticoError } from "../errors.js";
-import { type FileAnswer, type Route, routesOf, type Scope } from "../http/route.js";
+import { createPageFiles } from "../http/page-files.js";
+import { type Route, routesOf, type Scope } from "../http/route.js";
 
-/** Everything that the page loads, by its name below `/console/`: the page's own files, and those of the packages that it uses. */
-const own = ["api.js", "app.js", "chain.js", "delegates.js", "home.js", "node.js", "parts.js", "style.css", "webhook-form.js", "webhooks.js"];
+const scripts = ["api", "app", "chain", "delegates", "home", "node", "parts", "webhook-form", "webhooks"].map((name) => `${name}.js`);
+const own = ["index.html", "style.css", ...scripts];
 
-const pageFolder = fileURLToPath(new URL("page/", import.meta.url));
 const { resolve } = createRequire(import.meta.url);
 /** Its own entry for this file names one that it does not have. */
-const htm = (): string => join(dirname(resolve("htm")), "..", "preact");
-const uplot = (): string => dirname(resolve("uplot/package.json"));
+const htm = (): string => join(dirname(resolve("htm")), "..", "preact", "standalone.module.js");
+const uplot = (name: string): string => join(dirname(resolve("uplot/package.json")), "dist", name);
 
-const packages: Record<string, () => string> = {
-  "lib/preact.js": () => join(htm(), "standalone.module.js"),
-  "lib/uplot.js": () => join(uplot(), "dist", "uPlot.esm.js"),
-  "lib/uplot.css": () => join(uplot(), "dist", "uPlot.min.css"),
-};
-
-const types: Record<string, string> = { html: "text/html; charset=utf-8", js: "text/javascript; charset=utf-8", css: "text/css; charset=utf-8" };
+/** Everything that the page loads, by its name below `/console/`: the page's own files, and those of the packages that it uses. */
+const paths = new Map<string, () => string | URL>([
+  ...own.map((name) => [name, () => new URL(`page/${name}`, import.meta.url)] as const),
+  ["lib/preact.js", htm],
+  ["lib/uplot.js", () => uplot("uPlot.esm.js")],
+  ["lib/uplot.css", () => uplot("uPlot.min.css")],
+]);
 
 /** Nothing from elsewhere, nothing inline: a text of the chain that looked like a script would still not run. */
 const policy = [
@@ -37,25 +34,10 @@ const policy = [
 
 const headers = ["Content-Security-Policy", policy, "X-Content-Type-Options", "nosniff", "Referrer-Policy", "no-referrer"];
 
-/** Reads each file when it is first asked for, and gives the same answer from then on. */
-const createFiles = () => {
-  const read = new Map<string, FileAnswer>();
-  const pathOf = (name: string): string | undefined => (name === "index.html" || own.includes(name) ? join(pageFolder, name) : Object.hasOwn(packages, name) ? packages[name]?.() : undefined);
-  return (name: string): FileAnswer => {
-    const known = read.get(name);
-    if (known !== undefined) return known;
-    const path = pathOf(name);
-    if (path === undefined) throw new PorticoError("NOT_FOUND");
-    const answer: FileAnswer = { file: readFileSync(path), contentType: types[name.split(".").at(-1) ?? ""] ?? "application/octet-stream", headers };
-    read.set(name, answer);
-    return answer;
-  };
-};
-
 /** The console: a page of plain files, which asks the same routes as any client. */
 export const consoleRoutes = <State extends Scope>(): Route<State>[] => {
   const { body } = routesOf<State>();
-  const file = createFiles();
+  const file = createPageFiles(paths, headers);
   const common = { method: "GET", versions: [1, 2], resource: "node", stateless: true, cache: "never", hidden: true } as const;
   const content = { "text/html": Type.String() };
   const name = Type.Object({ name: Type.String() });

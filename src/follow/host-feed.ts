@@ -3,6 +3,7 @@ import type { HostEvents } from "../../types/events.js";
 import type { EventJournal, HostLog } from "../../types/host-log.js";
 import type { Clock, Logger } from "../../types/node-context.js";
 import { closeAll } from "../async/close-all.js";
+import { deadline, Overdue } from "../async/deadline.js";
 import type { ChainRules } from "../chain/rules.js";
 import { HostGivenUp, messageOf, PorticoError } from "../errors.js";
 import type { Problems } from "../operate/problems.js";
@@ -54,11 +55,10 @@ const patience = 5_000;
 const retryDelay = 1_000;
 
 /** Resolves with what is waited for, or when it takes too long. */
-const withPatience = async (awaited: Promise<void>): Promise<void> => {
-  let giveUp: NodeJS.Timeout | undefined;
-  const timeout = new Promise<void>((resolve) => (giveUp = setTimeout(resolve, patience).unref()));
-  await Promise.race([awaited, timeout]).finally(() => clearTimeout(giveUp));
-};
+const withPatience = (awaited: Promise<void>): Promise<void> =>
+  deadline(awaited, patience).catch((error: unknown) => {
+    if (!(error instanceof Overdue)) throw error;
+  });
 
 /** Listens to events. Returns what ends that, event by event. */
 const listen = (

@@ -4,8 +4,7 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from "n
 import type { MaybePromise } from "../../types/chain-adapter.js";
 import type { Health } from "../../types/plugin.js";
 import { docsRoutes } from "./docs/docs-route.js";
-import type { EdgeOptions } from "./edge-options.js";
-import { batching, createBatches, oneByOne } from "./fast/micro-batch.js";
+import type { EdgeOptions } from "../options/options.js";
 import { createKoaRouter } from "./hosts/koa.js";
 import { createListener, type Listener } from "./hosts/listener.js";
 import { createJsonServer } from "./hosts/node-server.js";
@@ -25,10 +24,9 @@ import { createRequestIds, guardedObserver, type LadderNeeds } from "./pipeline/
 import type { Streams } from "./pipeline/streams.js";
 import type { OutgoingRequest, Route, Scope } from "./route.js";
 import { healthRoute, openApiRoute, rootRoute } from "./service-routes.js";
-import { createLocate, createRouting, normalizedBasePath } from "./routing/router.js";
+import { createLocate, createRouting } from "./routing/router.js";
 import type { Generation } from "./routing/version.js";
 
-export type { EdgeOptions } from "./edge-options.js";
 export type { Replied } from "./pipeline/request-context.js";
 export type { Listener } from "./hosts/listener.js";
 
@@ -46,8 +44,6 @@ export interface EdgeNeeds<State extends Scope> extends LadderNeeds<State> {
   examples?: Examples;
   /** Requests that are sent to targets of webhooks. */
   outgoing?: readonly OutgoingRequest[];
-  /** Whether requests are answered in batches, which only makes them faster. Default: `batching.isOn`. */
-  batches?: boolean;
 }
 
 export interface Edge<State extends Scope> {
@@ -80,8 +76,7 @@ const requiredIn = (query: Route["query"]): string[] =>
   (query?.required ?? []).filter((name) => query?.properties[name]?.default === undefined);
 
 /** Makes the HTTP edge for a table of routes. Throws TypeError for inconsistent routes or options. */
-export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeNeeds<State>): Edge<State> => {
-  const options: EdgeOptions = { ...given, basePath: normalizedBasePath(given.basePath) };
+export const createEdge = <State extends Scope>(options: EdgeOptions, needs: EdgeNeeds<State>): Edge<State> => {
   const { basePath, defaultVersion } = options;
   const routes: Route<State>[] = [
     ...needs.routes,
@@ -108,8 +103,7 @@ export const createEdge = <State extends Scope>(given: EdgeOptions, needs: EdgeN
 
   const requestId = createRequestIds();
   const observe = guardedObserver(needs.onReply, needs.logger);
-  const { batches = batching.isOn } = needs;
-  const handler = createHandler<State>(options, { needs, routing, requestId, observe, inStages: batches ? createBatches : oneByOne });
+  const handler = createHandler<State>(options, { needs, routing, requestId, observe });
   const { handle, prewarm, inFlight, streams } = handler;
   const readBody = createBodyReader(options.bodyLimit, createBodyGate({ ...bodyGateLimits, clientOf: clientKey(options.trustedProxies) }));
   const router = createKoaRouter({ basePath, defaultVersion, routes, handle, readBody });

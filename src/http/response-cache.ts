@@ -91,7 +91,7 @@ export const createResponseCache = <Request>(bytes: number): ResponseCache<Reque
     },
     find: (key) => entries?.get(key),
     admit: (key, request) => {
-      if (entries === undefined || !doorkeeper.admits(key)) return undefined;
+      if (entries === undefined || !doorkeeper(key)) return undefined;
       const entry: CacheEntry<Request> = { key, request, slow: false, askedAt: undefined, kept: undefined, prepared: undefined };
       hold(entry);
       return entry;
@@ -125,12 +125,6 @@ export const createResponseCache = <Request>(bytes: number): ResponseCache<Reque
   };
 };
 
-/** Admits to a cache what is asked for again, at a cost of four bytes for each text it remembers (TinyLFU's doorkeeper). */
-interface Doorkeeper {
-  /** Whether the text came before, not long ago; remembers it. Approximate: two texts with one hash are taken for the same, very rarely. */
-  admits(text: string): boolean;
-}
-
 const hashOf = (text: string): number => {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index += 1) {
@@ -140,17 +134,18 @@ const hashOf = (text: string): number => {
   return Math.imul(hash ^ (hash >>> 15), 0x85ebca6b);
 };
 
-/** A table of hashes in which a text overwrites whatever was in its place. `places` must be a power of two. */
-export const createDoorkeeper = (places: number): Doorkeeper => {
+/**
+ * Tells whether a text came before, not long ago, and remembers it (TinyLFU's doorkeeper). A table of hashes, four bytes each, in which a
+ * text overwrites whatever was in its place: two texts with one hash are taken for the same, very rarely. `places`: a power of two.
+ */
+const createDoorkeeper = (places: number): ((text: string) => boolean) => {
   const hashes = new Int32Array(places);
-  return {
-    admits: (text) => {
-      const hash = hashOf(text);
-      const place = hash & (places - 1);
-      const known = hashes[place] === hash;
-      hashes[place] = hash;
-      return known;
-    },
+  return (text) => {
+    const hash = hashOf(text);
+    const place = hash & (places - 1);
+    const isRepeated = hashes[place] === hash;
+    hashes[place] = hash;
+    return isRepeated;
   };
 };
 

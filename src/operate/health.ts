@@ -2,7 +2,7 @@ import type { ChainSnapshot, MaybePromise } from "../../types/chain-adapter.js";
 import type { BlockMark, ReplicaDistance } from "../../types/followed-node.js";
 import type { NodeContext } from "../../types/node-context.js";
 import type { Health, ReadyProblem } from "../../types/plugin.js";
-import { andThen, isPromised } from "../async/maybe-promise.js";
+import { andThen, ask, type Asking, drive, isPromised } from "../async/maybe-promise.js";
 import type { ChainRules } from "../chain/rules.js";
 import type { FullClock } from "../async/clock.js";
 import type { Phase } from "./lifecycle.js";
@@ -73,49 +73,45 @@ const oldestIn = (error: unknown): BlockMark | undefined => {
 const createRange = ({ openSnapshot, unreadable, finalHeight, snapshotAt }: RangeNeeds) => {
   let kept: ChainRange | undefined;
 
-  const markAt = (snapshot: ChainSnapshot, height: number): MaybePromise<BlockMark | undefined> =>
-    andThen(snapshot.block({ height }), (block) => block && { height: block.height, id: block.id });
+  function* markAt(snapshot: ChainSnapshot, height: number): Asking<BlockMark | undefined> {
+    const block = yield* ask(snapshot.block({ height }));
+    return block && { height: block.height, id: block.id };
+  }
 
   /** The oldest block whose state can be read: genesis, the first since which history is kept, or the tip where none is. */
-  const oldestState = (snapshot: ChainSnapshot): MaybePromise<BlockMark | undefined> => {
-    const first = (past: ChainSnapshot | undefined): MaybePromise<BlockMark | undefined> => {
-      past?.release?.();
-      return past === undefined ? undefined : markAt(snapshot, 1);
-    };
+  function* oldestState(snapshot: ChainSnapshot): Asking<BlockMark | undefined> {
     try {
-      const past = snapshotAt?.(1);
-      return isPromised(past) ? Promise.resolve(past).then(first, oldestIn) : first(past);
+      const past = yield* ask(snapshotAt?.(1));
+      past?.release?.();
+      return past === undefined ? undefined : yield* markAt(snapshot, 1);
     } catch (error) {
       return oldestIn(error);
     }
-  };
+  }
 
-  const lookUp = (snapshot: ChainSnapshot): MaybePromise<ChainRange> => {
+  function* lookUp(snapshot: ChainSnapshot): Asking<ChainRange> {
     const { height, id } = snapshot.tip;
     // History may be completed while the tip stands still.
     if (kept?.tip.id === id && kept.oldest.height === 1) return kept;
-    return andThen(markAt(snapshot, finalHeight(height)), (final) =>
-      andThen(oldestState(snapshot), (oldest) => {
-        const tip = { height, id };
-        return (kept = { tip, final: final ?? tip, oldest: oldest ?? tip });
-      }),
-    );
-  };
+    const tip = { height, id };
+    const final = yield* markAt(snapshot, finalHeight(height));
+    const oldest = yield* oldestState(snapshot);
+    return (kept = { tip, final: final ?? tip, oldest: oldest ?? tip });
+  }
 
-  return (): MaybePromise<ChainRange | undefined> =>
-    andThen(openSnapshot(), (snapshot) => {
-      if (snapshot === undefined) return undefined;
-      const release = (): void => snapshot.release?.();
-      try {
-        const found = lookUp(snapshot);
-        if (isPromised(found)) return found.catch(unreadable).finally(release);
-        release();
-        return found;
-      } catch (error) {
-        release();
-        return unreadable(error);
-      }
-    });
+  function* range(): Asking<ChainRange | undefined> {
+    const snapshot = yield* ask(openSnapshot());
+    if (snapshot === undefined) return undefined;
+    try {
+      return yield* lookUp(snapshot);
+    } catch (error) {
+      return unreadable(error);
+    } finally {
+      snapshot.release?.();
+    }
+  }
+
+  return (): MaybePromise<ChainRange | undefined> => drive(range());
 };
 
 /** What is wrong, in one word for machines and a sentence for people. */
@@ -125,7 +121,7 @@ interface Unready {
 }
 
 interface ReadinessNeeds extends Pick<HealthNeeds, "phase" | "sync" | "staleAfter" | "clock"> {
-  health(): MaybePromise<Health>;
+  health(): Promise<Health>;
   /** Problems that have begun, oldest first. */
   problems(): readonly Present[];
   standing: NonNullable<ObservedChain["standing"]>;
@@ -211,7 +207,7 @@ export const createHealth = (needs: HealthNeeds) => {
   /** Nothing is opened unless the plugin runs. What cannot be read is part of the health by then. */
   const findRange = (): MaybePromise<ChainRange | undefined> => (phase() === "started" ? range() : undefined);
 
-  const report = (): MaybePromise<Health> => andThen(needs.inTime(findRange()), withRange);
+  const report = async (): Promise<Health> => withRange(await needs.inTime(findRange()));
 
   const pace = (): { forgedAt: number; blockTime: number } | undefined =>
     tipTime === undefined

@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import type { RequestListener, Server } from "node:http";
 import type { Socket } from "node:net";
-import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "../../types/node-context.js";
 import type { ApiPlugin } from "../../types/plugin.js";
 import { createSharedAbort } from "../async/close-all.js";
+import { deadline } from "../async/deadline.js";
 import { messageOf } from "../errors.js";
 
 interface LifecycleNeeds {
@@ -132,7 +132,7 @@ const createServers = ({ drained, streams, stopTimeout }: Pick<LifecycleNeeds, "
       const left = close();
       streams.end();
       await meanwhile?.catch(silence);
-      await Promise.race([finished(left), delay(stopTimeout, undefined, { ref: false })]);
+      await deadline(finished(left), stopTimeout).catch(silence);
       streams.cut();
       left.forEach(({ server }) => server.closeAllConnections());
     },

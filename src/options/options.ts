@@ -82,6 +82,25 @@ export type Options = { [Name in Exclude<keyof PorticoOptions, "finality">]-?: F
   /** Undefined: see `finalityAt`. */
   finality: number | undefined;
 };
+
+/** What the HTTP edge takes of them. */
+export type EdgeOptions = Readonly<
+  Pick<
+    Options,
+    | "basePath"
+    | "defaultVersion"
+    | "amounts"
+    | "bodyLimit"
+    | "rateLimit"
+    | "trustedProxies"
+    | "maxConnections"
+    | "cors"
+    | "compression"
+    | "maxStreams"
+    | "cacheSize"
+  >
+>;
+
 const lakeMembers = offOr({ dir: text, blocksPerFile: wholeFrom(1), snapshotEvery: wholeFrom(0), keepSnapshots: wholeFrom(1) });
 const lakeFault: Check = (value) => lakeMembers(value) ?? (isObject(value) && value.dir === undefined ? "needs `dir`, the folder of its files" : undefined);
 

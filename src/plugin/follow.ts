@@ -13,12 +13,12 @@ import { derivedEvents } from "../follow/derive.js";
 import type { Follow } from "../follow/follow.js";
 import { type HostFeed, startHostFeed } from "../follow/host-feed.js";
 import { describeEvents } from "../follow/event-catalogue.js";
-import type { HostChain } from "./host-chain.js";
+import type { HostChain } from "./host.js";
 import type { Shared } from "./webhooks.js";
 import { openEventJournal } from "../store/follow/event-journal.js";
 import type { Condition } from "../../types/webhooks.js";
 import { loopShare, runShared } from "../async/loop-share.js";
-import { conditionsInput } from "../api/resources/webhook.js";
+import { conditionsInput } from "../api/webhooks/schemas.js";
 import type { Route, Scope } from "../http/route.js";
 import { liveRoutes } from "../live/routes.js";
 import type { Filters } from "../live/selection.js";
@@ -143,7 +143,10 @@ export const followInTime = ({ follow, inTime: { locate, tip, after } }: Pick<Fo
 const anyEvent = "event";
 
 /** The routes of the event stream, the feed and the changes, with the conditions of webhooks. */
-export const createLive = <State extends Scope>({ follow, feed, eventNames, offersChanges }: Omit<Following, "follow"> & AskedFollow, { node, isStopping, clock }: { node: string | undefined; isStopping(): boolean; clock: FullClock }): { routes: Route<State>[]; close(): Promise<void> } => {
+export const createLive = <State extends Scope>(
+  { follow, feed, eventNames, offersChanges }: Omit<Following, "follow"> & AskedFollow,
+  { node, isStopping, clock }: { node: string | undefined; isStopping(): boolean; clock: FullClock },
+): { routes: Route<State>[]; close(): Promise<void> } => {
   let worker: ReturnType<typeof createPatternWorker> | undefined;
 
   const filters: Filters = {

@@ -1,11 +1,11 @@
 import type { NodeContext, ReaderContext } from "../../types/node-context.js";
 import type { ApiPlugin } from "../../types/plugin.js";
 import { examples } from "../api/examples.js";
-import { groups } from "../api/groups.js";
+import { groups } from "../api/index.js";
 import type { ApiState } from "../api/state.js";
 import { v1Routes } from "../api/v1/index.js";
-import { v2Routes } from "../api/v2/index.js";
-import { webhookRequests } from "../api/webhook-requests.js";
+import { v2Routes } from "../api/index.js";
+import { webhookRequests } from "../api/webhooks/requests.js";
 import { EventEmitter } from "eventemitter3";
 import type { HostLog } from "../../types/host-log.js";
 import { closeAll } from "../async/close-all.js";
@@ -23,10 +23,10 @@ import { metricsRoute, probeRoutes } from "../operate/routes.js";
 import { consoleLogger, quietLogger } from "../options/checks.js";
 import { requireContext } from "../options/node-context.js";
 import { readOptions } from "../options/options.js";
-import { createPatientHost } from "../options/patient-host.js";
 import { type Chain, createStates, createStoreChain, probePatience } from "./states.js";
 import { type AskedFollow, createFollowing, createLive, followInTime } from "./follow.js";
-import { guardHostChain } from "./host-chain.js";
+import { createHostChain } from "./host.js";
+import { createHostParts } from "./host-parts.js";
 import { createLake } from "./lake.js";
 import { createReplica } from "./replica.js";
 import { createWebhooks } from "./webhooks.js";
@@ -71,7 +71,8 @@ const createNode = (context: NodeContext | ReaderContext, phase: NodePhase) => {
   const replica = createReplica(context, { problems, logger, clock });
   const events = new EventEmitter<NodeEvents>();
   const given = context.reader === true ? undefined : context.chain;
-  const hosts = given && guardHostChain(given, shared);
+  const { stopping } = phase;
+  const hosts = given && createHostChain(given, { ...shared, stopping });
   const openStore = (): Chain => {
     const store = createStoreChain(context, {
       ...shared,
@@ -88,7 +89,8 @@ const createNode = (context: NodeContext | ReaderContext, phase: NodePhase) => {
   events.on("log", ({ log, writes, wait }) => wait(following.onLog(log, writes)));
   const onOutcome: OnOutcome = (...outcome) => void events.emit("delivered", ...outcome);
   const webhooks = createWebhooks(context, { ...shared, follow: following.follow, onLog: following.onLog, onOutcome });
-  const host = createPatientHost(context, { timeout: options.hostTimeout, stopping: phase.stopping, rules, logger });
+  const { hostTimeout, stopTimeout } = options;
+  const host = createHostParts(context, { within: hostTimeout, stopping, stopTimeout, rules, logger });
   const states = createStates({ chain, hosts, problems, replica, options, logger, rules, host, clock, openWebhooks: webhooks.open });
   return { ...shared, phase, events, rules, replica, webhooks, following, chain, hosts, host, states, loopLag: createLoopLag() };
 };
@@ -98,7 +100,11 @@ type Node = ReturnType<typeof createNode>;
 /** Health, and metrics. */
 const createOperating = (context: NodeContext | ReaderContext, node: Node, { lake }: Services) => {
   const { chain, phase, events, problems, options, rules, clock, logger, replica, webhooks, states, loopLag } = node;
-  const { sync } = createPatientHost(context, { timeout: Math.min(options.hostTimeout, probePatience), stopping: phase.stopping, rules, logger });
+  const { stopTimeout, hostTimeout } = options;
+  const { sync } = createHostParts(
+    { sync: context.sync },
+    { within: Math.min(hostTimeout, probePatience), stopping: phase.stopping, stopTimeout, rules, logger },
+  );
   const reports = createHealth({
     ...states,
     phase: phase.phase,
@@ -150,7 +156,10 @@ const createServices = (context: NodeContext | ReaderContext, node: Node) => {
   const { options, chain, phase, logger, clock, states, following } = node;
   return {
     lake: createLake<ApiState>(context, { options, chain, finalHeight: states.finalHeight, logger, clock }),
-    live: createLive<ApiState>({ ...following, ...createAskedFollow(node) }, { node: node.replica?.url, isStopping: phase.isStopping, clock }),
+    live: createLive<ApiState>(
+      { ...following, ...createAskedFollow(node) },
+      { node: node.replica?.url, isStopping: phase.isStopping, clock },
+    ),
   };
 };
 
@@ -160,7 +169,10 @@ const createDamaged = (problems: Problems, { phase }: NodePhase) => {
   const damage = problems.define({ begun: "the store is damaged", ended: "the store is sound again" });
   return (reason: string): void => {
     // What is read while the store is being closed is no damage.
-    if (phase() === "started") damage.begin(`${reason.replace(/^The store is damaged: /, "")} Stop the node and verify the store (verifyStore, or --verify of the example host). This is said until the node is started anew`);
+    if (phase() !== "started") return;
+    const what = reason.replace(/^The store is damaged: /, "");
+    const advice = "Stop the node and verify the store (verifyStore, or --verify of the example host)";
+    damage.begin(`${what} ${advice}. This is said until the node is started anew`);
   };
 };
 
@@ -168,7 +180,14 @@ const createPluginEdge = (context: NodeContext | ReaderContext, node: Node, { li
   createEdge(node.options, {
     damaged: createDamaged(node.problems, node.phase),
     onReply: operating.onReply,
-    routes: [...v2Routes, ...v1Routes, ...live.routes, ...lake.routes, ...operating.routes, ...(node.options.console ? consoleRoutes<ApiState>() : [])],
+    routes: [
+      ...v2Routes,
+      ...v1Routes,
+      ...live.routes,
+      ...lake.routes,
+      ...operating.routes,
+      ...(node.options.console ? consoleRoutes<ApiState>() : []),
+    ],
     openState: node.states.openState,
     tipId: node.chain.tipId,
     health: operating.reports.report,
@@ -207,7 +226,6 @@ const createPluginLifecycle = (node: Node, services: Services, edge: ReturnType<
     },
     close: () =>
       closeAll(
-        () => node.hosts?.closing(),
         () => services.lake.stop(),
         () => node.replica?.end(),
         // What reads the chain ends before it does.

@@ -1,14 +1,14 @@
 import type { ChainAdapter, ChainSnapshot, MaybePromise, SnapshotBounds } from "../../types/chain-adapter.js";
 import type { Logger, NodeContext, ReaderContext } from "../../types/node-context.js";
-import { openAtHeight, orUndo } from "../api/at-height.js";
-import { type ApiNeeds, type ApiState, createApiState } from "../api/state.js";
-import { andThen, isPromised } from "../async/maybe-promise.js";
+import { type ApiNeeds, type ApiState, createApiState, openAtHeight } from "../api/state.js";
+import { deadline, Overdue } from "../async/deadline.js";
+import { andThen, ask, type Asking, drive, isPromised } from "../async/maybe-promise.js";
 import { finalHeightAt } from "../chain/milestones.js";
 import type { FullClock } from "../async/clock.js";
-import { HostGivenUp, messageOf, PorticoError } from "../errors.js";
+import { HostGivenUp, PorticoError } from "../errors.js";
 import type { Options } from "../options/options.js";
 import type { Problem, Problems } from "../operate/problems.js";
-import type { HostChain } from "./host-chain.js";
+import { createErrorLog, type HostChain } from "./host.js";
 import type { Replica } from "./replica.js";
 import type { ChainRules } from "../chain/rules.js";
 import type { Following } from "./follow.js";
@@ -17,8 +17,13 @@ import { createLmdbChain, type LmdbChain, type LmdbChainNeeds } from "../store/l
 import { createReaderChain } from "../store/reader-chain.js";
 import type { Prewarm } from "../store/state/store.js";
 
-/** The chain in use. The optional members are those of the chains kept in LMDB: what a host's own adapter has beyond `ChainAdapter` may be anything, and is not asked. */
-export type Chain = ChainAdapter & Partial<Pick<LmdbChain, "copyAt" | "tipId" | "height" | "isReady" | "rebuilding" | "standing" | "scanState" | "settled" | "problem">>;
+type StoreMembers = "copyAt" | "tipId" | "height" | "isReady" | "rebuilding" | "standing" | "scanState" | "settled" | "problem";
+
+/**
+ * The chain in use. The optional members are those of the chains kept in LMDB: what a host's own adapter has beyond `ChainAdapter` may be
+ * anything, and is not asked.
+ */
+export type Chain = ChainAdapter & Partial<Pick<LmdbChain, StoreMembers>>;
 
 interface ChainNeeds {
   rules: ChainRules;
@@ -39,7 +44,10 @@ export const createStoreChain = (context: NodeContext | ReaderContext, { options
     return createReaderChain({ dataDir, history: options.history }, { ...needs, onLog: (log) => needs.onLog(log, false) });
   }
   const { events, blocks: source, onProgress, follows } = context;
-  return createLmdbChain({ dataDir, undoBlocks: options.undoBlocks, followOrphans: options.followOrphans, history: options.history }, { ...needs, onLog: (log) => needs.onLog(log, true), prewarm, events, source, onProgress, timesOf: follows?.timesOf });
+  const { undoBlocks, followOrphans, history } = options;
+  const onLog: LmdbChainNeeds["onLog"] = (log) => needs.onLog(log, true);
+  const timesOf = follows?.timesOf;
+  return createLmdbChain({ dataDir, undoBlocks, followOrphans, history }, { ...needs, onLog, prewarm, events, source, onProgress, timesOf });
 };
 
 interface StatesNeeds extends Pick<ApiNeeds, "rules" | "host" | "openWebhooks"> {
@@ -53,24 +61,10 @@ interface StatesNeeds extends Pick<ApiNeeds, "rules" | "host" | "openWebhooks"> 
   logger: Logger;
 }
 
-/** Milliseconds between two lines of the log that say the same. */
-const toldEvery = 60_000;
-
 /** Milliseconds that probes wait for the host: who asks for them gives up sooner than a client does. */
 export const probePatience = 1_000;
 
 const isSilence = (error: unknown): boolean => error instanceof PorticoError && error.code === "HOST_SILENT";
-
-/** What the log was told last of why the chain cannot be read, and when: every request meets it. */
-const createErrorLog = ({ logger, clock }: Pick<StatesNeeds, "logger" | "clock">) => {
-  let [told, at] = ["", -Infinity];
-  return (error: unknown): void => {
-    const [message, now] = [messageOf(error), clock.monotonic()];
-    if (message === told && now - at < toldEvery) return;
-    [told, at] = [message, now];
-    logger.error(`the chain cannot be read: ${message}`);
-  };
-};
 
 /**
  * A host's own chain that does not answer in time is a problem until it does again. What was asked before its last answer says nothing of it.
@@ -101,16 +95,17 @@ const createSilence = (problem: Problem | undefined, hostTimeout: number) => {
   /** Of a chain that is known to be silent, nothing is expected: what it answers all the same ends the problem. */
   const within = async <T>(reading: Promise<T | undefined>): Promise<T | undefined> => {
     const [before, wasKnown] = [answers.health, isKnown()];
-    let timer: NodeJS.Timeout | undefined;
-    const over = new Promise<undefined>((resolve) => {
-      // It may have answered meanwhile, and has not had its time since.
-      timer = setTimeout(() => resolve(wasKnown || isKnown() ? undefined : missing("health", before)), wasKnown ? Math.min(hostTimeout, probePatience) : hostTimeout);
-    });
     const read = reading.then(found, (error: unknown) => {
       if (isSilence(error)) return missing("health", before);
       throw error;
     });
-    return Promise.race([read, over]).finally(() => clearTimeout(timer));
+    try {
+      return await deadline(read, wasKnown ? Math.min(hostTimeout, probePatience) : hostTimeout);
+    } catch (error) {
+      if (!(error instanceof Overdue)) throw error;
+      // It may have answered meanwhile, and has not had its time since.
+      return wasKnown || isKnown() ? undefined : missing("health", before);
+    }
   };
 
   return {
@@ -118,14 +113,19 @@ const createSilence = (problem: Problem | undefined, hostTimeout: number) => {
     missing,
     came,
     /** Undefined where it takes too long. */
-    inTime: <T>(reading: MaybePromise<T | undefined>): MaybePromise<T | undefined> => (problem !== undefined && isPromised(reading) ? within(reading) : andThen(reading, found)),
+    inTime: <T>(reading: MaybePromise<T | undefined>): MaybePromise<T | undefined> =>
+      problem !== undefined && isPromised(reading) ? within(reading) : andThen(reading, found),
   };
 };
 
 type ReadChain = Pick<Chain, "supports" | "snapshot" | "snapshotAt">;
 
 /** Opens the state at the tip, and tells of what keeps it from being read. */
-const createOpening = (chain: ReadChain, bounds: SnapshotBounds, { silence, tell }: { silence: ReturnType<typeof createSilence>; tell: (error: unknown) => void }) => {
+const createOpening = (
+  chain: ReadChain,
+  bounds: SnapshotBounds,
+  { silence, tell }: { silence: ReturnType<typeof createSilence>; tell: (error: unknown) => void },
+) => {
   /** State of a host's own chain when it was last asked. */
   const seen: { height: number; problem?: string | undefined } = { height: 0 };
   /** Whether it did when it was asked last, as a store does. */
@@ -156,27 +156,30 @@ const createOpening = (chain: ReadChain, bounds: SnapshotBounds, { silence, tell
   };
 
   /** Undefined while there is no state to read, or if reading it fails. @throws PorticoError HOST_SILENT */
-  const openInTime = (): MaybePromise<ChainSnapshot | undefined> => {
+  function* opening(): Asking<ChainSnapshot | undefined> {
     const before = silence.answers.state;
     try {
       const answer = chain.snapshot(bounds);
       answersAtOnce = !isPromised(answer);
-      const opened = andThen(answer, saw);
-      return opened instanceof Promise ? opened.catch((error: unknown) => failed(error, before)) : opened;
+      return saw(yield* ask(answer));
     } catch (error) {
       return failed(error, before);
     }
-  };
+  }
+
+  const openInTime = (): MaybePromise<ChainSnapshot | undefined> => drive(opening());
 
   /** The same; undefined also where it does not come in time. */
-  const openSnapshot = (): MaybePromise<ChainSnapshot | undefined> => {
-    try {
-      const opened = openInTime();
-      return isPromised(opened) ? opened.catch(() => undefined) : opened;
-    } catch {
-      return undefined;
-    }
-  };
+  const openSnapshot = (): MaybePromise<ChainSnapshot | undefined> =>
+    drive(
+      (function* () {
+        try {
+          return yield* opening();
+        } catch {
+          return undefined;
+        }
+      })(),
+    );
 
   /** For what reads no state, and waits for none: of a chain that has to be waited for, none is opened. */
   const openAtOnce = (): ChainSnapshot | undefined => {
@@ -196,8 +199,10 @@ export const searchRows = 250_000;
 export const createStates = ({ chain: own, hosts, problems, replica, options, logger, ...given }: StatesNeeds) => {
   const chain: ReadChain = hosts?.inTime ?? own;
   const bounds = { searchRows };
-  const silence = createSilence(hosts && problems.define({ begun: "the host's chain does not answer", ended: "the host's chain answers again" }), options.hostTimeout);
-  const { openInTime, openAtOnce, ...opening } = createOpening(chain, bounds, { silence, tell: createErrorLog({ logger, clock: given.clock }) });
+  const texts = { begun: "the host's chain does not answer", ended: "the host's chain answers again" };
+  const silence = createSilence(hosts && problems.define(texts), options.hostTimeout);
+  const tell = createErrorLog("the chain cannot be read", { logger, clock: given.clock });
+  const { openInTime, openAtOnce, ...opening } = createOpening(chain, bounds, { silence, tell });
 
   const snapshotAt = chain.snapshotAt && ((height: number) => chain.snapshotAt?.(height, bounds));
   const stateNeeds: ApiNeeds = { ...given, supports: chain.supports ?? {}, snapshotAt };
@@ -206,14 +211,18 @@ export const createStates = ({ chain: own, hosts, problems, replica, options, lo
 
   const finalHeight = (tip: number): number => finalHeightAt(tip, given.rules.milestones, options.finality);
 
-  const openStateNow = (at?: string): MaybePromise<ApiState> =>
-    andThen(openInTime(), (snapshot) => {
-      if (at === undefined || snapshot === undefined) return stateOf(snapshot);
-      return orUndo(
-        () => andThen(openAtHeight(at, snapshot, { adapter: chain, bounds, finalHeight }), (past) => createApiState(snapshot, stateNeeds, past)),
-        () => snapshot.release?.(),
-      );
-    });
+  function* openingState(at: string | undefined): Asking<ApiState> {
+    const snapshot = yield* ask(openInTime());
+    if (at === undefined || snapshot === undefined) return stateOf(snapshot);
+    try {
+      return createApiState(snapshot, stateNeeds, yield* ask(openAtHeight(at, snapshot, { adapter: chain, bounds, finalHeight })));
+    } catch (error) {
+      snapshot.release?.();
+      throw error;
+    }
+  }
+
+  const openStateNow = (at?: string): MaybePromise<ApiState> => drive(openingState(at));
 
   const openState = (at?: string, readsNone = false): MaybePromise<ApiState> => {
     if (at === undefined) return readsNone ? stateOf(openAtOnce()) : openStateNow();

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import { v1Routes } from "../../src/api/v1/index.js";
-import { v2Routes } from "../../src/api/v2/index.js";
+import { v2Routes } from "../../src/api/index.js";
 import { atTakers, notAtHeight } from "../../src/http/input/schema.js";
 
 /** Tells whether the text names a path: `/a and /b with all below them; /c with its d and e; /f`. What it names below a path has all below itself, too. */

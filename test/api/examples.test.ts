@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { expect } from "chai";
-import { coreAssets } from "../../src/api/resources/transactions.js";
+import { coreAssets } from "../../src/api/v2/transactions.js";
 import { createChainRules } from "../../src/chain/rules.js";
 import { loadChain } from "../data/read.js";
 import { startNode } from "../fixtures/node.js";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { v1Routes } from "../../src/api/v1/index.js";
-import { v2Routes } from "../../src/api/v2/index.js";
+import { v2Routes } from "../../src/api/index.js";
 import { routeName } from "../../src/http/route-properties.js";
 
 describe("the names of routes", () => {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { v1Routes } from "../../src/api/v1/index.js";
-import { v2Routes } from "../../src/api/v2/index.js";
+import { v2Routes } from "../../src/api/index.js";
 import { PorticoError } from "../../src/errors.js";
 import { createInputReaders } from "../../src/http/input/input-reader.js";
 import { querySchema } from "../../src/http/route-properties.js";

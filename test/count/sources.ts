@@ -35,9 +35,9 @@ const countImporters = (sources: readonly Source[]): Map<string, number> => {
 
 const percent = (part: number, whole: number): number => Math.round((part / whole) * 1000) / 10;
 
-/** Lines, files and words of the tree, as they are on disk. The console's page and generated examples are not counted as source. */
+/** Lines, files and words of the tree, as they are on disk. Pages and generated examples are not counted as source. */
 export const measureSources = (): Record<string, number> => {
-  const code = read("src/*.ts", "src/*.js", "types/*.ts").filter(({ path }) => !path.startsWith("src/console/page/"));
+  const code = read("src/*.ts", "src/*.js", "types/*.ts").filter(({ path }) => !path.includes("/page/"));
   const importers = countImporters(code);
   const small = code.filter(({ path, lines }) => lines.length < 60 && importers.get(path.replace(/\.(ts|js)$/, "")) === 1);
   const long = code.flatMap(({ lines }) => lines).filter((line) => line.length > 140);

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { v2Routes } from "../../src/api/v2/index.js";
+import { v2Routes } from "../../src/api/index.js";
 import type { BlockData } from "../../types/events.js";
 import { loadChain } from "../data/read.js";
 import { count, isLong, seedOr, spread } from "../fixtures/long.js";

@@ -170,7 +170,7 @@ describe("the form of amounts", () => {
   });
 
   it("is chosen by the path wherever the interface is mounted", async () => {
-    for (const [basePath, base] of [["/chain/v4", "/chain/v4"], ["strings/", "/strings"], ["", ""]] as const) {
+    for (const [basePath, base] of [["/chain/v4", "/chain/v4"], ["/strings", "/strings"], ["", ""]] as const) {
       await withThings({ basePath }, { things }, async ({ port }) => {
         for (const [path, form] of [["/things?limit=1", "number"], ["/strings/things?limit=1", "string"], ["/numbers/v2/things?limit=1", "number"]] as const) {
           const { text, json } = await ask(port, base + path);

@@ -1,15 +1,14 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { once } from "node:events";
-import { IncomingMessage, type RequestListener, ServerResponse } from "node:http";
+import { IncomingMessage, ServerResponse } from "node:http";
 import { connect as connect2, createServer as createServer2 } from "node:http2";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { PassThrough } from "node:stream";
 import { expect } from "chai";
 import Koa from "koa";
-import { createBatches } from "../../src/http/fast/micro-batch.js";
-import type { Edge } from "../../src/http/edge.js";
+import { createBatches } from "../../src/http/pipeline/handler.js";
 import { ask, parseRaw } from "./ask.js";
-import { listenerOf, listening } from "./listening.js";
+import { hosts, listenerOf, listening } from "./listening.js";
 import { manyThings, type ThingState, withThings } from "./things.js";
 
 /** Different requests, so that no reply is kept for another. */
@@ -19,15 +18,6 @@ const different = (count: number): string[] => Array.from({ length: count }, (_,
 const arrivalOf = (url: string): [IncomingMessage, ServerResponse] => {
   const request = Object.assign(new IncomingMessage(null as unknown as Socket), { method: "GET", url });
   return [request, new ServerResponse(request)];
-};
-
-const hosts: Record<string, (edge: Edge<ThingState>) => RequestListener> = {
-  "a listener of its own": (edge) => edge.callback(),
-  "a host's Koa app": (edge) => {
-    const app = new Koa();
-    edge.mount(app);
-    return listenerOf(app);
-  },
 };
 
 const thingsState = (): ThingState => ({ things: manyThings(250), tip: { id: "tip1", height: 77 } });
@@ -45,7 +35,7 @@ describe("requests that arrive together", () => {
     }));
 
   it("are answered within one turn of the event loop, before anything else is received", async () => {
-    await withThings({ rateLimit: false }, { batches: true }, async ({ edge, states }) => {
+    await withThings({ rateLimit: false }, {}, async ({ edge, states }) => {
       const handle = edge.callback();
       different(70).forEach((url) => handle(...arrivalOf(url)));
       expect([edge.open, states.opened]).to.deep.equal([70, 0]);

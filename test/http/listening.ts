@@ -1,7 +1,9 @@
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
-import type Koa from "koa";
+import Koa from "koa";
+import type { Edge } from "../../src/http/edge.js";
+import type { Scope } from "../../src/http/route.js";
 
 /** Runs a test against a listener on a free port of 127.0.0.1. */
 export const listening = async (listener: RequestListener, test: (port: number) => Promise<void>): Promise<void> => {
@@ -18,4 +20,14 @@ export const listening = async (listener: RequestListener, test: (port: number) 
 export const listenerOf = (app: Koa): RequestListener => {
   const handle = app.callback();
   return (request, response) => void handle(request, response);
+};
+
+/** How an interface is served. */
+export const hosts: Record<string, <State extends Scope>(edge: Edge<State>) => RequestListener> = {
+  "a listener": (edge) => edge.callback(),
+  "a Koa app": (edge) => {
+    const app = new Koa();
+    edge.mount(app);
+    return listenerOf(app);
+  },
 };

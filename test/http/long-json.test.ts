@@ -5,12 +5,10 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { Type } from "@sinclair/typebox";
 import { expect } from "chai";
-import Koa from "koa";
 import { createJsonWriter, createRowsWriter } from "../../src/http/reply/json-writer.js";
 import { type Route, routesOf } from "../../src/http/route.js";
 import { ask } from "./ask.js";
-import { listenerOf, listening } from "./listening.js";
-import { routes, type Served, serveThings, type ThingState } from "./things.js";
+import { everywhere as atEachHost, routes, type Served, type ThingState } from "./things.js";
 
 const { item, list } = routesOf<ThingState>();
 const common = { versions: [2], resource: "lists", stateless: true, cache: "never", summary: "Has lists." } as const;
@@ -30,21 +28,8 @@ const texts = (count: number): string[] => Array.from({ length: count }, (_, ind
 
 /** Runs a test at a listener and in a Koa app. */
 const everywhere = (title: string, values: readonly unknown[], test: (port: number, served: Served) => Promise<void>): void => {
-  const run = async (isKoa: boolean): Promise<void> => {
-    const rows = values.map((value, index) => ({ id: index + 1, value, after: `after ${index}` }));
-    const served = await serveThings({}, { routes: listRoutes(rows), authorize: () => true });
-    try {
-      if (!isKoa) return await test(served.port, served);
-      const app = new Koa();
-      app.on("error", (error: Error) => served.errors.push(`Koa: ${error.message}`));
-      served.edge.mount(app);
-      await listening(listenerOf(app), (port) => test(port, served));
-    } finally {
-      await served.stop();
-    }
-  };
-  it(`${title}: listener`, () => run(false));
-  it(`${title}: Koa`, () => run(true));
+  const rows = values.map((value, index) => ({ id: index + 1, value, after: `after ${index}` }));
+  atEachHost(title, () => ({ needs: { routes: listRoutes(rows), authorize: () => true } }), test);
 };
 
 const dataIn = (text: string): string => text.slice(text.indexOf('"data":') + 7, -1);

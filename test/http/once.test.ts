@@ -1,11 +1,9 @@
 import { Type } from "@sinclair/typebox";
 import { expect } from "chai";
-import Koa from "koa";
 import { PorticoError } from "../../src/errors.js";
-import type { Edge } from "../../src/http/edge.js";
 import { routesOf } from "../../src/http/route.js";
 import { ask } from "./ask.js";
-import { listenerOf, listening } from "./listening.js";
+import { hosts, listening } from "./listening.js";
 import { routes, type ThingState, withThings } from "./things.js";
 
 const runs = new Map<string, number>();
@@ -45,32 +43,21 @@ const countedRoutes = Object.entries(handlers).flatMap(([name, { answer }]) =>
   ),
 );
 
-const hosts: Record<string, (edge: Edge<ThingState>) => Parameters<typeof listening>[0]> = {
-  "a listener": (edge) => edge.callback(),
-  "a Koa app": (edge) => {
-    const app = new Koa();
-    edge.mount(app);
-    return listenerOf(app);
-  },
-};
-
 describe("a route's handler", () => {
   for (const [host, listenerBy] of Object.entries(hosts)) {
-    for (const batches of [true, false]) {
-      it(`runs once for each request, whatever comes of it: at ${host}, ${batches ? "in batches" : "one by one"}`, () =>
-        withThings({ cacheSize: 0 }, { batches, routes: [...routes, ...countedRoutes] }, async ({ edge }) => {
-          await listening(listenerBy(edge), async (port) => {
-            for (const [name, { status }] of Object.entries(handlers)) {
-              for (const method of ["GET", "HEAD", "POST"]) {
-                runs.clear();
-                const answer = await ask(port, `/api${pathOf(name)}`, { method });
-                expect(answer.status, `${method}: ${name}`).to.equal(status);
-                expect([...runs], `${method}: ${name}`).to.deep.equal([[`${method === "POST" ? "POST" : "GET"} ${name}`, 1]]);
-              }
+    it(`runs once for each request, whatever comes of it: at ${host}`, () =>
+      withThings({ cacheSize: 0 }, { routes: [...routes, ...countedRoutes] }, async ({ edge }) => {
+        await listening(listenerBy(edge), async (port) => {
+          for (const [name, { status }] of Object.entries(handlers)) {
+            for (const method of ["GET", "HEAD", "POST"]) {
+              runs.clear();
+              const answer = await ask(port, `/api${pathOf(name)}`, { method });
+              expect(answer.status, `${method}: ${name}`).to.equal(status);
+              expect([...runs], `${method}: ${name}`).to.deep.equal([[`${method === "POST" ? "POST" : "GET"} ${name}`, 1]]);
             }
-          });
-        }));
-    }
+          }
+        });
+      }));
   }
 
   it("does not run for a request that is refused before it", () =>

@@ -4,7 +4,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { Type } from "@sinclair/typebox";
 import { v1Routes } from "../../src/api/v1/index.js";
-import { v2Routes } from "../../src/api/v2/index.js";
+import { v2Routes } from "../../src/api/index.js";
 import { createOpenApi, type OpenApiDocument } from "../../src/http/openapi/document.js";
 import { routesOf } from "../../src/http/route.js";
 import { ask } from "./ask.js";

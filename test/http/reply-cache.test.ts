@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { type CacheEntry, createDoorkeeper, createResponseCache, type ResponseCache } from "../../src/http/response-cache.js";
+import { type CacheEntry, createResponseCache, type ResponseCache } from "../../src/http/response-cache.js";
 import { createReply, type Reply } from "../../src/http/reply/reply.js";
 import { ask } from "./ask.js";
 import { manyThings, type Served, serveThings, type ThingState, withThings } from "./things.js";
@@ -261,15 +261,6 @@ describe("cached replies", () => {
     }
   });
 
-  it("are given out at their own tip alone", () => {
-    const cache = createResponseCache<string>(100_000);
-    const [one, two] = [replyOf("1"), replyOf("2")];
-    const entry = keepAt(cache, "q", "old", one);
-    expect(cache.replyAt(entry, "new")).to.equal(undefined);
-    cache.keep(entry, "new", two);
-    expect([cache.replyAt(entry, "new"), cache.replyAt(entry, "old")]).to.deep.equal([two, undefined]);
-  });
-
   it("can be prepared for a tip before it is asked about, without disturbing those of the current one", () => {
     const cache = createResponseCache<string>(100_000);
     const [one, two] = [replyOf("1"), replyOf("2")];
@@ -317,25 +308,5 @@ describe("cached replies", () => {
     // a busy machine may leave it no time, but not each time
     expect(needed).to.include(0);
     expect(served.errors).to.deep.equal([]);
-  });
-});
-
-describe("the doorkeeper", () => {
-  it("admits what came before, and nothing else", () => {
-    const doorkeeper = createDoorkeeper(1024);
-    const texts = Array.from({ length: 400 }, (_, index) => `/api/wallets/${index}`);
-    expect(texts.filter((text) => doorkeeper.admits(text))).to.deep.equal([]);
-    const known = texts.filter((text) => doorkeeper.admits(text));
-    // except those whose place another text has taken
-    expect(known.length).to.be.within(200, 399);
-  });
-
-  it("forgets a text after enough others", () => {
-    const doorkeeper = createDoorkeeper(16);
-    doorkeeper.admits("/api/wallets/first");
-    for (let index = 0; index < 500; index += 1) {
-      doorkeeper.admits(`/api/wallets/${index}`);
-    }
-    expect(doorkeeper.admits("/api/wallets/first")).to.equal(false);
   });
 });

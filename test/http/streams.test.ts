@@ -1,10 +1,9 @@
 import { once } from "node:events";
-import { mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { truncateSync, writeFileSync } from "node:fs";
 import type { IncomingMessage, RequestListener } from "node:http";
 import { get, request } from "node:http";
 import { connect as connect2, createServer as createServer2 } from "node:http2";
 import { type AddressInfo, connect } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import fastifyCompress from "@fastify/compress";
@@ -16,12 +15,14 @@ import Fastify from "fastify";
 import Koa from "koa";
 import koaCompress from "koa-compress";
 import { createLifecycle } from "../../src/operate/lifecycle.js";
-import type { Edge, EdgeOptions } from "../../src/http/edge.js";
+import type { Edge } from "../../src/http/edge.js";
 import { type Chunk, type Route, routesOf, type StreamAnswer } from "../../src/http/route.js";
+import type { EdgeOptions } from "../../src/options/options.js";
+import { temporaryFolder } from "../fixtures/folder.js";
 import { silentLogger } from "../silent.js";
 import { ask, parseRaw, sendRaw } from "./ask.js";
 import { listenerOf, listening } from "./listening.js";
-import { routes, type Served, serveThings, type ThingState } from "./things.js";
+import { everywhere as atEachHost, routes, type Served, serveThings, type ThingState } from "./things.js";
 
 const done = (): Promise<void> => Promise.resolve();
 
@@ -155,23 +156,13 @@ interface Given {
 
 /** Runs a test at a listener, and in a Koa app. */
 const everywhere = (title: string, test: (given: Given) => Promise<void>, options: Partial<EdgeOptions> = {}): void => {
-  const run = async (isKoa: boolean): Promise<void> => {
-    const producer = new Producer();
-    const folder = mkdtempSync(join(tmpdir(), "portico-streams-"));
-    const served = await serveThings(options, { routes: streamRoutes(producer, folder) });
-    try {
-      if (!isKoa) return await test({ producer, served, port: served.port, edge: served.edge, folder });
-      const app = new Koa();
-      app.on("error", (error: Error) => served.errors.push(`Koa: ${error.message}`));
-      served.edge.mount(app);
-      await listening(listenerOf(app), (port) => test({ producer, served, port, edge: served.edge, folder }));
-    } finally {
-      await served.stop();
-      rmSync(folder, { recursive: true });
-    }
+  let producer: Producer;
+  let folder: string;
+  const given = () => {
+    [producer, folder] = [new Producer(), temporaryFolder()];
+    return { options, needs: { routes: streamRoutes(producer, folder) } };
   };
-  it(`${title}: listener`, () => run(false));
-  it(`${title}: Koa`, () => run(true));
+  atEachHost(title, given, (port, served) => test({ producer, served, port, edge: served.edge, folder }));
 };
 
 const begin = async (port: number, path: string, headers: Record<string, string> = {}): Promise<IncomingMessage> => {

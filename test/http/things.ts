@@ -2,11 +2,14 @@ import { once } from "node:events";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Type } from "@sinclair/typebox";
+import Koa from "koa";
 import { PorticoError } from "../../src/errors.js";
-import { createEdge, type Edge, type EdgeNeeds, type EdgeOptions } from "../../src/http/edge.js";
+import { createEdge, type Edge, type EdgeNeeds } from "../../src/http/edge.js";
 import { Amount, Flag, InputOf, ListOf, OneOf, OrderBy, Range, Text, WholeNumber } from "../../src/http/input/schema.js";
 import { type Route, routesOf, type Scope } from "../../src/http/route.js";
+import type { EdgeOptions } from "../../src/options/options.js";
 import { silentLogger } from "../silent.js";
+import { listenerOf, listening } from "./listening.js";
 import type { Range as Bounds } from "../../types/chain-queries.js";
 
 /** A fictional resource that uses every kind of input and reply. */
@@ -79,12 +82,13 @@ const page = <T>(rows: T[], { offset, limit }: { offset: number; limit: number }
   total: rows.length,
 });
 
+const [first, second] = [{ versions: [1], resource: "things" }, { versions: [2], resource: "things" }] as const;
+
 export const routes: Route<ThingState>[] = [
   thingRoutes.list({
     method: "GET",
     path: "/things",
-    versions: [2],
-    resource: "things",
+    ...second,
     summary: "Lists things.",
     query: Type.Object({ ...Filter.properties, orderBy: OrderBy(["name", "totalSize"], { default: "name" }) }),
     item: ThingReply,
@@ -93,8 +97,7 @@ export const routes: Route<ThingState>[] = [
   thingRoutes.list({
     method: "GET",
     path: "/things/all",
-    versions: [2],
-    resource: "things",
+    ...second,
     summary: "Lists things without filters.",
     item: ThingReply,
     answer: ({ page: asked }, state) => page(state.things, asked),
@@ -102,8 +105,7 @@ export const routes: Route<ThingState>[] = [
   thingRoutes.list({
     method: "GET",
     path: "/things/later",
-    versions: [2],
-    resource: "things",
+    ...second,
     summary: "Lists things, but not at once.",
     item: ThingReply,
     answer: ({ page: asked }, state) => Promise.resolve(page(state.things, asked)),
@@ -111,8 +113,7 @@ export const routes: Route<ThingState>[] = [
   thingRoutes.item({
     method: "GET",
     path: "/things/{name}",
-    versions: [2],
-    resource: "things",
+    ...second,
     summary: "Shows a thing.",
     params: Type.Object({ name: Type.String() }),
     reply: Type.Object({ data: ThingReply }),
@@ -121,8 +122,7 @@ export const routes: Route<ThingState>[] = [
   thingRoutes.list({
     method: "GET",
     path: "/things/{name}/parts",
-    versions: [2],
-    resource: "things",
+    ...second,
     summary: "Lists the thing itself.",
     params: Type.Object({ name: Type.String() }),
     item: ThingReply,
@@ -131,8 +131,7 @@ export const routes: Route<ThingState>[] = [
   thingRoutes.list({
     method: "POST",
     path: "/things/search",
-    versions: [2],
-    resource: "things",
+    ...second,
     summary: "Searches things.",
     body: Filter,
     bodyOptional: true,
@@ -142,8 +141,7 @@ export const routes: Route<ThingState>[] = [
   thingRoutes.item({
     method: "GET",
     path: "/echo",
-    versions: [2],
-    resource: "things",
+    ...second,
     summary: "Tells what was asked.",
     cache: "never",
     query: Type.Object({
@@ -170,8 +168,7 @@ export const routes: Route<ThingState>[] = [
   thingRoutes.item({
     method: "POST",
     path: "/echo",
-    versions: [2],
-    resource: "things",
+    ...second,
     summary: "Tells what was sent.",
     body: Type.Object({
       amount: Type.Optional(Amount()),
@@ -189,8 +186,7 @@ export const routes: Route<ThingState>[] = [
   thingRoutes.item({
     method: "POST",
     path: "/mirror",
-    versions: [2],
-    resource: "things",
+    ...second,
     summary: "Sends back what was sent.",
     status: 201,
     body: Type.Object({ free: Type.Unknown() }),
@@ -236,8 +232,7 @@ export const routes: Route<ThingState>[] = [
   thingRoutes.item({
     method: "GET",
     path: "/old/get",
-    versions: [1],
-    resource: "things",
+    ...first,
     summary: "Shows a thing as the first generation does.",
     query: Type.Object({ name: Type.String(), limit: WholeNumber({ maximum: 5, default: 5 }) }),
     reply: Type.Object({ success: Type.Boolean(), size: SizeOut }),
@@ -246,8 +241,7 @@ export const routes: Route<ThingState>[] = [
   thingRoutes.item({
     method: "GET",
     path: "/things/search",
-    versions: [1],
-    resource: "things",
+    ...first,
     summary: "Searches things as the first generation does.",
     query: Type.Object({ q: Text({ minLength: 1, maxLength: 20 }) }),
     reply: Type.Object({ success: Type.Boolean(), names: Type.Array(Type.String()) }),
@@ -259,8 +253,7 @@ export const routes: Route<ThingState>[] = [
   thingRoutes.item({
     method: "GET",
     path: "/both",
-    versions: [1],
-    resource: "things",
+    ...first,
     summary: "Is the first generation's.",
     reply: Type.Object({ generation: Type.Integer() }),
     answer: () => ({ generation: 1 }),
@@ -268,8 +261,7 @@ export const routes: Route<ThingState>[] = [
   thingRoutes.item({
     method: "GET",
     path: "/both",
-    versions: [2],
-    resource: "things",
+    ...second,
     summary: "Is the second generation's.",
     reply: Type.Object({ generation: Type.Integer() }),
     answer: () => ({ generation: 2 }),
@@ -291,7 +283,6 @@ const edgeOptions: EdgeOptions = {
   rateLimit: { perMinute: 300, exempt: ["127.0.0.0/8", "::1"] },
   trustedProxies: [],
   maxConnections: 5_000,
-  maxConnectionsPerAddress: 256,
   cors: { origins: "*" },
   compression: { threshold: 1024 },
   maxStreams: 1000,
@@ -362,4 +353,25 @@ export const withThings = async (
   } finally {
     await served.stop();
   }
+};
+
+/** Runs a test at a listener, and in a Koa app. */
+export const everywhere = (
+  title: string,
+  given: () => { options?: Partial<EdgeOptions>; needs?: Partial<EdgeNeeds<ThingState>> },
+  test: (port: number, served: Served) => Promise<void>,
+): void => {
+  it(`${title}: listener`, () => {
+    const { options = {}, needs = {} } = given();
+    return withThings(options, needs, (served) => test(served.port, served));
+  });
+  it(`${title}: Koa`, () => {
+    const { options = {}, needs = {} } = given();
+    return withThings(options, needs, async (served) => {
+      const app = new Koa();
+      app.on("error", (error: Error) => served.errors.push(`Koa: ${error.message}`));
+      served.edge.mount(app);
+      await listening(listenerOf(app), (port) => test(port, served));
+    });
+  });
 };

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { v1Routes } from "../../src/api/v1/index.js";
-import { v2Routes } from "../../src/api/v2/index.js";
+import { v2Routes } from "../../src/api/index.js";
 import { operatorNames } from "../../src/webhooks/conditions/conditions.js";
 import { contractOf, documents, fileOf, readDocument, tables, withTables } from "./tables.js";
 

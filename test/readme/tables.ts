@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { optionsTable as commandLineTable } from "../../examples/standalone/options.js";
 import { v1Routes } from "../../src/api/v1/index.js";
-import { v2Routes } from "../../src/api/v2/index.js";
+import { v2Routes } from "../../src/api/index.js";
 import { errorTable } from "../../src/errors.js";
 import { optionTable, webhookOptionTable } from "../../src/options/options.js";
 

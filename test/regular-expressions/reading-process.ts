@@ -1,4 +1,4 @@
-import { Hex } from "../../src/api/resources/lists.js";
+import { Hex } from "../../src/api/fields.js";
 import { parseAmount } from "../../src/chain/amount.js";
 import { surveyJson } from "../../src/http/input/exact-json.js";
 import { inputKeyword, type InputKind, orderKind } from "../../src/http/input/schema.js";

@@ -1,13 +1,48 @@
-import type { Block, Lock, Transaction, Wallet } from "../../../types/chain.js";
 import type { ChainSnapshot, MaybePromise } from "../../../types/chain-adapter.js";
 import type { Page, TransactionFilter, WalletChange } from "../../../types/chain-queries.js";
+import type { Block, Lock, Transaction, Wallet } from "../../../types/chain.js";
+import { type Effect, effectOn } from "./effect.js";
+import type { Heights } from "./period.js";
 import { htlcClaimKind, htlcLockKind, htlcRefundKind } from "../../chain/blocks/transaction-types.js";
 import { lockEndedBy } from "../../chain/locks.js";
 import type { ChainRules } from "../../chain/rules.js";
 import { PorticoError } from "../../errors.js";
-import { amountText, type Booking } from "./booking.js";
-import { type Effect, effectOn } from "./effect.js";
-import type { Heights } from "./period.js";
+
+/** A row of a statement. Amounts are whole numbers of 1e-8 as text, empty where there is nothing. */
+interface Booking {
+  /** The block's, ISO 8601. */
+  time: string;
+  height: number;
+  /** Key of the transaction's type, `forged` for a block, or `other` for what a block changed and no transaction tells. */
+  kind: string;
+  /** Of the transaction, or the block. */
+  id: string;
+  counterparty: string;
+  memo: string;
+  in: string;
+  out: string;
+  fee: string;
+  /** After the row. */
+  balance: string;
+}
+
+const columns = ["time", "height", "kind", "id", "counterparty", "memo", "in", "out", "fee", "balance"] as const satisfies (keyof Booking)[];
+const texts: ReadonlySet<keyof Booking> = new Set(["kind", "id", "counterparty", "memo"]);
+
+/** What spreadsheets would take for a formula gets a `'` before it. */
+const asText = (text: string): string => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
+
+const quoted = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+
+/** RFC 4180. */
+export const csvHeader = `${columns.join(",")}\r\n`;
+
+export const csvLine = (booking: Booking): string =>
+  `${columns.map((name) => quoted(texts.has(name) ? asText(String(booking[name])) : String(booking[name]))).join(",")}\r\n`;
+
+export const jsonLine = (booking: Booking): string => `${JSON.stringify(booking)}\n`;
+
+export const amountText = (amount: bigint): string => (amount === 0n ? "" : amount.toString());
 
 export interface StatementNeeds {
   rules: ChainRules;

@@ -3,7 +3,7 @@ import type { ChainSnapshot } from "../../../types/chain-adapter.js";
 import type { Page, TransactionFilter, TransactionQuery } from "../../../types/chain-queries.js";
 import { inputError } from "../../errors.js";
 import type { PageRequest } from "../../http/route.js";
-import { compareTransactions } from "../resources/transactions.js";
+import { compareTransactions } from "../v2/transactions.js";
 
 /**
  * Lists of transactions that pass any of several filters, built from lists that pass all of them, the only ones that an adapter

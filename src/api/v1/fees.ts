@@ -1,8 +1,9 @@
 import { Type } from "@sinclair/typebox";
-import { Amount } from "../resources/values.js";
-import { presentStaticFees } from "../resources/node.js";
+import { Amount } from "../fields.js";
 import type { ApiState } from "../state.js";
-import { SucceededWith } from "./input.js";
+import { firstGeneration, succeeded, SucceededWith } from "./input.js";
+import { presentStaticFees } from "../v2/configuration.js";
+import { type Route, routesOf } from "../../http/route.js";
 
 /** The static fee of a kind of transaction at the tip, by its key; 0 if the network defines none. */
 export const feeOf = (key: string, { chain, rules }: ApiState): bigint => presentStaticFees(rules.milestones.at(chain.tip.height))[key] ?? 0n;
@@ -20,3 +21,16 @@ export const feesOf = (state: ApiState) => ({
   delegate: feeOf("delegateRegistration", state),
   multisignature: feeOf("multiSignature", state),
 });
+
+const { item } = routesOf<ApiState>();
+
+export const signatureRoutes: Route<ApiState>[] = [
+  item({
+    ...firstGeneration,
+    resource: "signatures",
+    path: "/signatures/fee",
+    summary: "Returns the fee of a second signature.",
+    reply: FeeReply,
+    answer: (_request, state) => succeeded({ fee: feeOf("secondSignature", state) }),
+  }),
+];

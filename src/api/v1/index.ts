@@ -5,7 +5,7 @@ import { blockRoutes } from "./blocks.js";
 import { delegateRoutes } from "./delegates.js";
 import { loaderRoutes } from "./loader.js";
 import { peerRoutes } from "./peers.js";
-import { signatureRoutes } from "./signatures.js";
+import { signatureRoutes } from "./fees.js";
 import { transactionRoutes } from "./transactions.js";
 
 /**

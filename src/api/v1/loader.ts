@@ -1,8 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { type Route, routesOf } from "../../http/route.js";
-import { andThen } from "../../async/maybe-promise.js";
-import { hostStatus } from "../resources/node.js";
-import { Ports } from "../resources/peers.js";
+import { hostStatus } from "../v2/node.js";
+import { Ports } from "../v2/peers.js";
 import type { ApiState } from "../state.js";
 import { firstGeneration, succeeded, SucceededWith } from "./input.js";
 
@@ -42,8 +41,10 @@ export const loaderRoutes: Route<ApiState>[] = [
     summary: "Returns whether the node is in sync with its network.",
     cache: "never",
     reply: SucceededWith({ loaded: Type.Boolean(), now: Type.Integer({ description: "Height of this node." }), blocksCount: Behind }),
-    answer: (_request, state) =>
-      andThen(hostStatus(state), ({ synced, behind }) => succeeded({ loaded: synced, now: state.chain.tip.height, blocksCount: behind })),
+    answer: async (_request, state) => {
+      const { synced, behind } = await hostStatus(state);
+      return succeeded({ loaded: synced, now: state.chain.tip.height, blocksCount: behind });
+    },
   }),
   item({
     ...common,
@@ -56,10 +57,10 @@ export const loaderRoutes: Route<ApiState>[] = [
       height: Type.Integer({ description: "Height of this node." }),
       id: Type.String({ description: "Id of this node's last block." }),
     }),
-    answer: (_request, state) =>
-      andThen(hostStatus(state), ({ synced, behind }) => {
-        const { height, id } = state.chain.tip;
-        return succeeded({ syncing: !synced, blocks: behind, height, id });
-      }),
+    answer: async (_request, state) => {
+      const { synced, behind } = await hostStatus(state);
+      const { height, id } = state.chain.tip;
+      return succeeded({ syncing: !synced, blocks: behind, height, id });
+    },
   }),
 ];

@@ -10,7 +10,7 @@ import {
   type PeerOrder,
   type PeerResource as SecondPeerResource,
   Ports,
-} from "../resources/peers.js";
+} from "../v2/peers.js";
 import type { ApiState } from "../state.js";
 import { firstGeneration, pageOfQuery, paging, succeeded, SucceededWith } from "./input.js";
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Delegate, Wallet } from "../../../types/chain.js";
-import { Amount, AmountText, TextOrNull } from "../resources/values.js";
+import { Amount, AmountText, TextOrNull } from "../fields.js";
 
 const Keys = Type.Array(Type.String());
 const Bit = Type.Integer({ minimum: 0, maximum: 1, description: "1 if there is a second public key, otherwise 0." });

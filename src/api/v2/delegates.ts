@@ -1,22 +1,135 @@
-import { Type } from "@sinclair/typebox";
-import { Text } from "../../http/input/schema.js";
-import { type Route, routesOf } from "../../http/route.js";
-import { andThen } from "../../async/maybe-promise.js";
-import { BlockListQuery, BlockResource, listBlocks } from "../resources/blocks.js";
+import { type Static, Type } from "@sinclair/typebox";
+import type { MaybePromise } from "../../../types/chain-adapter.js";
+import type { DelegateFilter, DelegateOrder, DelegateQuery } from "../../../types/chain-queries.js";
+import type { Delegate, RoundDelegate } from "../../../types/chain.js";
 import {
-  delegateFilter,
-  DelegateListQuery,
-  DelegateResource,
-  DelegateSearchBody,
-  DelegateSearchQuery,
-  findDelegate,
-  listDelegates,
-  presentDelegate,
-} from "../resources/delegates.js";
-import { largestSearch, within } from "../resources/lists.js";
-import { balancesOfVoters, BalancesResource, listWallets, walletFilter, WalletListQuery, WalletResource } from "../resources/wallets.js";
-import { DataOf } from "../resources/values.js";
-import type { ApiState } from "../state.js";
+  Amount,
+  DataOf,
+  inKnownCase,
+  inputsOf,
+  largestSearch,
+  type ListRequest,
+  overlap,
+  pageOf,
+  TimestampResource,
+  within,
+} from "../fields.js";
+import { type ApiState, requireSupport } from "../state.js";
+import { BlockListQuery, BlockResource, listBlocks } from "./blocks.js";
+import { balancesOfVoters, BalancesResource, listWallets, walletFilter, WalletListQuery, WalletResource } from "./wallets.js";
+import { andThen } from "../../async/maybe-promise.js";
+import type { Epoch } from "../../chain/epoch.js";
+import { delegateList } from "../../chain/lists.js";
+import { PorticoError } from "../../errors.js";
+import { OneOf, OrderBy, Text } from "../../http/input/schema.js";
+import { type PageAnswer, type Route, routesOf } from "../../http/route.js";
+
+export const DelegateResource = Type.Object(
+  {
+    username: Type.String(),
+    address: Type.String(),
+    publicKey: Type.String(),
+    votes: Amount,
+    rank: Type.Optional(Type.Integer({ description: "Absent if the last round did not rank the delegate." })),
+    isResigned: Type.Boolean(),
+    blocks: Type.Object({
+      produced: Type.Integer(),
+      last: Type.Optional(
+        Type.Object({ id: Type.String(), height: Type.Integer(), timestamp: TimestampResource }, { description: "Absent before its first block." }),
+      ),
+    }),
+    production: Type.Object({ approval: Type.Number({ description: "Percentage of the supply, to two decimals." }) }),
+    forged: Type.Object({ fees: Amount, rewards: Amount, total: Amount }),
+  },
+  { title: "Delegate" },
+);
+
+/** What a reply shows of a delegate. */
+const shownOfDelegate = [
+  "username",
+  "address",
+  "publicKey",
+  "voteBalance",
+  "rank",
+  "resigned",
+  "producedBlocks",
+  "lastBlock",
+  "approval",
+  "forgedFees",
+  "forgedRewards",
+  "forgedTotal",
+] as const satisfies (keyof Delegate)[];
+
+type ShownDelegate = Pick<Delegate, (typeof shownOfDelegate)[number]>;
+
+export const presentDelegate = (delegate: ShownDelegate, epoch: Epoch): Static<typeof DelegateResource> => ({
+  username: delegate.username,
+  address: delegate.address,
+  publicKey: delegate.publicKey,
+  votes: delegate.voteBalance,
+  ...(delegate.rank === null ? {} : { rank: delegate.rank }),
+  isResigned: delegate.resigned,
+  blocks: {
+    produced: delegate.producedBlocks,
+    ...(delegate.lastBlock === null ? {} : { last: presentTip(delegate.lastBlock, epoch) }),
+  },
+  production: { approval: delegate.approval },
+  forged: { fees: delegate.forgedFees, rewards: delegate.forgedRewards, total: delegate.forgedTotal },
+});
+
+const presentTip = ({ id, height, timestamp }: NonNullable<Delegate["lastBlock"]>, epoch: Epoch) => ({
+  id,
+  height,
+  timestamp: epoch.timestamp(timestamp),
+});
+
+/** `type` takes the place of `resigned`. */
+const { resigned: _resigned, ...filters } = delegateList.filters;
+
+const orders = {
+  username: "username",
+  rank: "rank",
+  votes: "voteBalance",
+  address: "address",
+  publicKey: "publicKey",
+  approval: "approval",
+  producedBlocks: "producedBlocks",
+  forgedFees: "forgedFees",
+  forgedRewards: "forgedRewards",
+  forgedTotal: "forgedTotal",
+  voteBalance: "voteBalance",
+} as const satisfies Record<DelegateOrder | "votes", DelegateOrder>;
+const order = { default: "rank:asc", description: "Delegates without a rank come last." };
+
+const types = ["resigned", "never-forged"] as const;
+
+const DelegateListQuery = Type.Object({
+  ...inputsOf(filters, { exact: true }),
+  type: Type.Optional(OneOf(types, { description: "Only those that resigned, or that forged no block." })),
+  orderBy: OrderBy(orders, order),
+});
+const DelegateSearchQuery = Type.Object({ orderBy: OrderBy(orders, order) });
+const DelegateSearchBody = Type.Object({ ...inputsOf(filters, { exact: false }), orderBy: Type.Optional(OrderBy(orders)) });
+
+/** Turns the list's `type` into a filter of the adapter. */
+const delegateFilter = ({ type, ...filter }: DelegateFilter & { type?: (typeof types)[number] }): DelegateFilter => {
+  if (type === undefined) return filter;
+  if (type === "resigned") return { ...filter, resigned: true };
+  return { ...filter, producedBlocks: { ...overlap(filter.producedBlocks, { to: 0 }) } };
+};
+
+const listDelegates = (
+  request: ListRequest<DelegateFilter, DelegateQuery["order"]>,
+  { chain, rules }: ApiState,
+): MaybePromise<PageAnswer<Static<typeof DelegateResource>>> =>
+  pageOf(request, (query) => chain.delegates(query), (delegate) => presentDelegate(delegate, rules.epoch));
+
+/** A delegate by username, address or public key. @throws PorticoError DELEGATE_NOT_FOUND */
+export const findDelegate = (identifier: string, { chain }: ApiState): MaybePromise<ShownDelegate> =>
+  andThen(chain.delegate(inKnownCase(identifier), shownOfDelegate), (found) => {
+    if (found === undefined) throw new PorticoError("DELEGATE_NOT_FOUND", identifier === "search" ? "Delegate not found. To search delegates, use POST /delegates/search." : undefined);
+    return found;
+  });
 
 const { item, list } = routesOf<ApiState>();
 const common = { versions: [2], resource: "delegates" } as const;
@@ -89,6 +202,41 @@ export const delegateRoutes: Route<ApiState>[] = [
     answer: async ({ params: { id } }, state) => {
       const { publicKey } = await findDelegate(id, state);
       return { data: await balancesOfVoters(publicKey, state) };
+    },
+  }),
+];
+
+const RoundDelegateResource = Type.Object(
+  {
+    publicKey: Type.String(),
+    username: Type.String(),
+    votes: Type.Unsafe<bigint>({ ...Amount, description: "Vote balance with which the delegate entered the round." }),
+  },
+  { title: "RoundDelegate" },
+);
+
+const presentRoundDelegate = ({ publicKey, username, voteBalance }: RoundDelegate): Static<typeof RoundDelegateResource> => ({
+  publicKey,
+  username,
+  votes: voteBalance,
+});
+
+export const roundRoutes: Route<ApiState>[] = [
+  item({
+    method: "GET",
+    versions: [2],
+    resource: "rounds",
+    path: "/rounds/{id}/delegates",
+    atHeight: true,
+    summary: "Lists the active delegates of a round, by rank.",
+    params: Type.Object({ id: Text({ description: "Number of the round, from 1." }) }),
+    errors: [404, 501],
+    reply: DataOf(Type.Array(RoundDelegateResource)),
+    answer: async ({ params: { id } }, state) => {
+      requireSupport("rounds", state);
+      const delegates = /^[1-9][0-9]{0,14}$/.test(id) ? await state.chain.round(Number(id)) : undefined;
+      if (delegates === undefined) throw new PorticoError("ROUND_NOT_FOUND");
+      return { data: delegates.map(presentRoundDelegate) };
     },
   }),
 ];

@@ -1,20 +1,62 @@
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
+import type { FeeStatistics } from "../../../types/chain.js";
 import { WholeNumber } from "../../http/input/schema.js";
 import { type Route, routesOf } from "../../http/route.js";
-import { andThen } from "../../async/maybe-promise.js";
+import { Amount, AmountText, DataOf } from "../fields.js";
+import { type ApiState, requireSupport } from "../state.js";
 import {
   CryptoConfigurationResource,
-  FeeStatisticsResource,
-  hostStatus,
   NodeConfigurationResource,
-  NodeStatusResource,
-  NodeSyncingResource,
   presentCryptoConfiguration,
-  presentFeeStatistics,
   presentNodeConfiguration,
-} from "../resources/node.js";
-import { DataOf } from "../resources/values.js";
-import { type ApiState, requireSupport } from "../state.js";
+} from "./configuration.js";
+
+const NodeStatusResource = Type.Object(
+  {
+    synced: Type.Boolean(),
+    now: Type.Integer({ description: "Height of this node." }),
+    blocksCount: Type.Integer({ description: "Height of the network minus that of this node; negative if this node is ahead." }),
+    timestamp: Type.Integer({ description: "Epoch time of this node's clock." }),
+  },
+  { title: "NodeStatus" },
+);
+
+const NodeSyncingResource = Type.Object(
+  {
+    syncing: Type.Boolean(),
+    blocks: Type.Integer({ description: "Height of the network minus that of this node; negative if this node is ahead." }),
+    height: Type.Integer({ description: "Height of this node." }),
+    id: Type.String({ description: "Id of this node's last block." }),
+  },
+  { title: "NodeSyncing" },
+);
+
+const FeeStatisticsResource = Type.Object(
+  { type: Type.Integer(), typeGroup: Type.Integer(), avg: AmountText, min: AmountText, max: AmountText, sum: AmountText },
+  { title: "FeeStatistics" },
+);
+
+const presentFeeStatistics = (statistics: FeeStatistics): Static<typeof FeeStatisticsResource> => ({
+  type: statistics.type,
+  typeGroup: statistics.typeGroup,
+  avg: statistics.avg.toString(),
+  min: statistics.min.toString(),
+  max: statistics.max.toString(),
+  sum: statistics.sum.toString(),
+});
+
+interface HostStatus {
+  synced: boolean;
+  /** Height of the network minus this node's; negative if this node is ahead. */
+  behind: number;
+}
+
+/** Whether this node is in step with its network. A host without `sync` knows only its own height, and so counts as synced. */
+export const hostStatus = async ({ chain, host: { sync } }: ApiState): Promise<HostStatus> => {
+  if (sync === undefined) return { synced: true, behind: 0 };
+  const behind = (await sync.networkHeight()) - chain.tip.height;
+  return { synced: (await sync.synced?.()) ?? behind <= 0, behind };
+};
 
 const { item } = routesOf<ApiState>();
 const common = { method: "GET", versions: [2], resource: "node" } as const;
@@ -61,11 +103,11 @@ export const nodeRoutes: Route<ApiState>[] = [
     summary: "Returns whether the node is in sync with its network.",
     cache: "never",
     reply: DataOf(NodeStatusResource),
-    answer: (_request, state) =>
-      andThen(hostStatus(state), ({ synced, behind }) => {
-        const timestamp = Math.floor(state.rules.epoch.fromMilliseconds(state.clock.now()));
-        return { data: { synced, now: state.chain.tip.height, blocksCount: behind, timestamp } };
-      }),
+    answer: async (_request, state) => {
+      const { synced, behind } = await hostStatus(state);
+      const timestamp = Math.floor(state.rules.epoch.fromMilliseconds(state.clock.now()));
+      return { data: { synced, now: state.chain.tip.height, blocksCount: behind, timestamp } };
+    },
   }),
   item({
     ...common,
@@ -73,10 +115,30 @@ export const nodeRoutes: Route<ApiState>[] = [
     summary: "Returns how many blocks the node is behind its network.",
     cache: "never",
     reply: DataOf(NodeSyncingResource),
-    answer: (_request, state) =>
-      andThen(hostStatus(state), ({ synced, behind }) => {
-        const { height, id } = state.chain.tip;
-        return { data: { syncing: !synced, blocks: behind, height, id } };
-      }),
+    answer: async (_request, state) => {
+      const { synced, behind } = await hostStatus(state);
+      const { height, id } = state.chain.tip;
+      return { data: { syncing: !synced, blocks: behind, height, id } };
+    },
+  }),
+];
+
+const BlockchainResource = Type.Object(
+  { block: Type.Object({ height: Type.Integer(), id: Type.String() }), supply: Amount, digest: Type.Optional(Type.String({ pattern: "^[0-9a-f]{64}$", description: "Digest of the state: two nodes at one block have the same." })) },
+  { title: "Blockchain" },
+);
+
+export const blockchainRoutes: Route<ApiState>[] = [
+  item({
+    method: "GET",
+    versions: [2],
+    resource: "blockchain",
+    path: "/blockchain",
+    atHeight: true,
+    summary: "Returns the tip, the supply and the digest of the state.",
+    reply: DataOf(BlockchainResource),
+    answer: (_request, { chain: { tip, supply, digest } }) => ({
+      data: { block: { height: tip.height, id: tip.id }, supply, ...(digest === undefined ? {} : { digest }) },
+    }),
   }),
 ];

@@ -4,12 +4,11 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { Type } from "@sinclair/typebox";
 import { OneOf, Range, Text, TimeRange, WholeNumber } from "../../http/input/schema.js";
 import { type Chunk, type Route, routesOf } from "../../http/route.js";
-import { overlap } from "../resources/lists.js";
-import { findWallet, presentWalletChange, WalletChangeResource } from "../resources/wallets.js";
+import { overlap } from "../fields.js";
+import { findWallet, presentWalletChange, WalletChangeResource } from "./wallets.js";
 import { type ApiState, noHistory } from "../state.js";
-import { csvHeader, csvLine, jsonLine } from "../statement/booking.js";
+import { csvHeader, csvLine, jsonLine, statement, type StatementNeeds } from "../statement/statement.js";
 import { heightsOf, heightsWithin, PeriodEndInput } from "../statement/period.js";
-import { statement, type StatementNeeds } from "../statement/statement.js";
 
 /**
  * The media type that a client prefers by its `Accept`, of those that there are. Of types that it likes equally, the one that it names more

@@ -2,17 +2,20 @@ import { createServer, IncomingMessage, type RequestListener, type Server, type 
 import type { Socket } from "node:net";
 import type { ErrorCode } from "../../errors.js";
 import { addressOf, createNetworks } from "../../net/addresses.js";
-import type { EdgeOptions } from "../edge-options.js";
+import type { EdgeOptions } from "../../options/options.js";
 import { countedBy } from "../pipeline/rate-limit.js";
 import { refusals, type Replied, repliedOfRefused, type RequestId } from "../pipeline/request-context.js";
 import { reasonOf, refusal } from "../reply/error-reply.js";
 import { underWay } from "./pipelining.js";
 
-type ConnectionBounds = Pick<EdgeOptions, "maxConnections" | "maxConnectionsPerAddress" | "rateLimit" | "trustedProxies">;
+type ConnectionBounds = Pick<EdgeOptions, "maxConnections" | "rateLimit" | "trustedProxies">;
+
+/** Connections that one address may have open, unless it is exempt. */
+const mostOfAddress = 256;
 
 /** Closes connections beyond the bounds as they come: each holds memory, whatever is sent on it. */
 const boundConnections = (server: Server, bounds: ConnectionBounds): void => {
-  const { maxConnections, maxConnectionsPerAddress = 256, rateLimit, trustedProxies } = bounds;
+  const { maxConnections, rateLimit, trustedProxies } = bounds;
   server.maxConnections = maxConnections;
   const isExempt = createNetworks([...trustedProxies, ...(rateLimit === false ? [] : rateLimit.exempt)]);
   const open = new Map<string, number>();
@@ -22,7 +25,7 @@ const boundConnections = (server: Server, bounds: ConnectionBounds): void => {
     if (address === undefined || isExempt(address)) return;
     const key = countedBy(address);
     const count = (open.get(key) ?? 0) + 1;
-    if (count > maxConnectionsPerAddress) {
+    if (count > mostOfAddress) {
       socket.destroy();
       return;
     }

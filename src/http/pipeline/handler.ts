@@ -1,9 +1,10 @@
+import { AsyncResource } from "node:async_hooks";
 import type { MaybePromise } from "../../../types/chain-adapter.js";
 import { loopShare, metered } from "../../async/loop-share.js";
 import { andThen, isPromised } from "../../async/maybe-promise.js";
 import { createOpenCount, type OpenCount } from "../../async/open-count.js";
 import { messageOf, type PorticoError } from "../../errors.js";
-import type { EdgeOptions } from "../edge-options.js";
+import type { EdgeOptions } from "../../options/options.js";
 import { failureReply, porticoErrorOf } from "../reply/error-reply.js";
 import { createDefaultHeaders, createVersionHeaders } from "../reply/reply.js";
 import { createPrewarm, createResponseCache } from "../response-cache.js";
@@ -32,7 +33,6 @@ interface HandlerNeeds<State extends Scope> {
   requestId: RequestId;
   /** Is told of every request when it has been answered. It must not throw. */
   observe: ((replied: Replied) => void) | undefined;
-  inStages: RunStages;
 }
 
 interface Handler<State extends Scope> {
@@ -50,8 +50,62 @@ interface Handler<State extends Scope> {
 /** A part of the work on an item. It must not throw or reject. */
 export type Stage<Item> = (item: Item) => MaybePromise<void>;
 
-/** Takes requests through the stages: one by one, or many at a time. */
-type RunStages = <Item>(stages: readonly Stage<Item>[]) => (item: Item) => void;
+/** Takes an item through the stages from `from` on. */
+const goOn = async <Item>(stages: readonly Stage<Item>[], item: Item, from: number): Promise<void> => {
+  for (const stage of stages.slice(from)) await stage(item);
+};
+
+/** Items in a batch at the most: enough for the gain, and few enough that the first one does not wait long for the last one. */
+const largest = 32;
+
+/** An item, and the asynchronous context in which it came. */
+class Waiting<Item> extends AsyncResource {
+  readonly item: Item;
+
+  constructor(item: Item) {
+    super("PorticoRequest");
+    this.item = item;
+  }
+}
+
+/**
+ * Returns a function that takes an item through the stages. Items that come within one turn of the event loop go through in micro-batches,
+ * each stage for all of a batch before the next: done one by one, an item finds the processor's caches full of what other stages needed,
+ * and takes about 1.5 times as long. An item for which something has to be awaited goes on alone.
+ */
+export const createBatches = <Item>(stages: readonly Stage<Item>[]): ((item: Item) => void) => {
+  const waiting: Waiting<Item>[] = [];
+
+  /** Whether the item goes on to the next stage with its batch. */
+  const passes = ({ item }: Waiting<Item>, at: number): boolean => {
+    try {
+      const done = stages[at]?.(item);
+      if (!isPromised(done)) return true;
+      void done.then(() => goOn(stages, item, at + 1));
+    } catch (error) {
+      // A stage that throws is a mistake of ours, which is not to hold up the others of the batch.
+      queueMicrotask(() => {
+        throw error;
+      });
+    }
+    return false;
+  };
+
+  const run = (): void => {
+    let batch = waiting.splice(0, largest);
+    for (const at of stages.keys()) {
+      batch = batch.filter((one) => one.runInAsyncScope(passes, undefined, one, at));
+    }
+  };
+
+  return (item) => {
+    // All batches of a turn follow one another before anything else is received: servers end connections whose clients have ended theirs.
+    if (waiting.length % largest === 0) {
+      setImmediate(run);
+    }
+    waiting.push(new Waiting(item));
+  };
+};
 
 /** Milliseconds for which a new state may be held back. */
 const longestPrewarm = 25;
@@ -135,7 +189,7 @@ const createLadder = <State extends Scope>(
  */
 export const createHandler = <State extends Scope>(
   options: EdgeOptions,
-  { needs, routing, requestId, observe, inStages }: HandlerNeeds<State>,
+  { needs, routing, requestId, observe }: HandlerNeeds<State>,
 ): Handler<State> => {
   type Context = RequestContext<State>;
   const ladder = createLadder(options, needs, routing);
@@ -164,7 +218,7 @@ export const createHandler = <State extends Scope>(
     andThen(climb(context, upToWrite), () => {
       if (context.reply?.stream?.keepsState !== true) releaseState(context);
     });
-  const run = inStages<Context>([
+  const run = createBatches<Context>([
     (context) => climb(context, upToBody),
     // What has a body is mostly a search. Those that were parsed in one round would otherwise all be planned in one turn.
     (context) => (context.body === undefined ? answer(context) : loopShare.run(() => answer(context))),

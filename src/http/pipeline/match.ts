@@ -140,7 +140,7 @@ export const createChecks = <State extends Scope>(ladder: Ladder<State>) => {
   const steps: Record<"limit" | "authorize" | "parse" | "readBody", Step<State>> = {
     limit: (context) => {
       if (isStopping() && !isProbe(ladder, context)) throw new PorticoError("NOT_READY", "The node is stopping.");
-      return andThen(rateLimit.count(context.transport.request), (allowance) => {
+      return andThen(rateLimit(context.transport.request), (allowance) => {
         // An orchestrator may come from the address of clients, and would restart a node that refuses it.
         if (allowance === undefined || (!allowance.granted && isProbe(ladder, context))) return;
         context.allowance = allowance;

@@ -5,7 +5,7 @@ import type { Logger } from "../../../types/node-context.js";
 import type { OpenCount } from "../../async/open-count.js";
 import type { WorkMeter } from "../../async/loop-share.js";
 import { messageOf } from "../../errors.js";
-import type { EdgeOptions } from "../edge-options.js";
+import type { EdgeOptions } from "../../options/options.js";
 import type { BodyBounds } from "../input/body.js";
 import type { DefaultHeaders, HeaderPairs, Reply, VersionHeaders } from "../reply/reply.js";
 import type { CacheEntry, ResponseCache } from "../response-cache.js";

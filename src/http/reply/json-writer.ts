@@ -140,9 +140,9 @@ export const createSerializer = (schema: unknown, options: SerializerOptions): S
 };
 
 /**
- * A reply may hold long lists: a webhook may list a hundred thousand addresses, and a page has up to a hundred webhooks. As one text that
- * is 400 MB, and holds up the process for a second. Where there is much in long lists, they are written while the reply is sent. So are
- * rows that may be large, such as events.
+ * A reply may hold long lists, or rows that are large: a webhook may list a hundred thousand addresses, and a page has up to a hundred
+ * webhooks. As one text that is 400 MB, and holds up the process for a second. So such parts are left out of the text and written in
+ * pieces, and once there is much of them, while the reply is sent.
  */
 
 /** JSON that is not written yet. */
@@ -157,15 +157,15 @@ export type WriteJson = (value: unknown) => string | LongJson;
 /** Characters from which on a list is long. All that a page of webhooks has besides such lists is some 10 MB at the worst. */
 const longList = 1_024;
 
-/** Characters in long lists from which on they are written while the reply is sent. Half a megabyte takes a millisecond or two. */
-const muchInLists = 524_288;
+/** Characters from which on a reply with such parts is written while it is sent. Half a megabyte takes a millisecond or two. */
+const much = 524_288;
 
 /** Characters of one piece. */
 const pieceLength = 65_536;
 
 type List = readonly unknown[];
 
-/** About so many characters of a list, as JSON, or its rest: up to which place, and how many they are. */
+/** The place in a list up to which it has about so many characters as JSON, and how many they are. */
 const measure = (list: List, from: number, most: number): { end: number; length: number } => {
   let [end, length] = [from, 0];
   for (; end < list.length && length < most; end++) {
@@ -175,66 +175,40 @@ const measure = (list: List, from: number, most: number): { end: number; length:
   return { end, length };
 };
 
-const isPlain = (value: unknown): boolean => typeof value !== "object";
+/** Whether a list is long, and has no objects or lists at its beginning. */
+const isLong = (list: List): boolean => {
+  const { end, length } = measure(list, 0, longList);
+  return length >= longList && list.slice(0, end).every((value) => typeof value !== "object");
+};
 
-function* piecesOf(text: string, lists: readonly List[]): Generator<string, void> {
+function* listWritten(list: List): Generator<string, void> {
+  for (let from = 0; from < list.length; ) {
+    const { end } = measure(list, from, pieceLength);
+    yield (from === 0 ? "[" : ",") + writeFreeForm(list.slice(from, end)).slice(1, -1);
+    from = end;
+  }
+  yield "]";
+}
+
+function* rowsWritten(rows: List, writeRow: (row: unknown) => string): Generator<string, void> {
+  yield "[";
+  for (const [index, row] of rows.entries()) yield (index === 0 ? "" : ",") + writeRow(row);
+  yield "]";
+}
+
+/** A text with the parts that were left out of it, in pieces. */
+function* piecesOf(text: string, parts: readonly Iterable<string>[]): Generator<string, void> {
   let piece = "";
-  for (const [index, part] of text.split(leftOut).entries()) {
-    piece += part;
-    const list = lists[index];
-    if (list === undefined) continue;
-    for (let from = 0; from < list.length; ) {
-      const { end } = measure(list, from, pieceLength);
-      piece += (from === 0 ? "[" : ",") + writeFreeForm(list.slice(from, end)).slice(1, -1);
-      from = end;
+  for (const [index, between] of text.split(leftOut).entries()) {
+    piece += between;
+    for (const some of parts[index] ?? []) {
+      piece += some;
       if (piece.length < pieceLength) continue;
       yield piece;
       piece = "";
     }
-    piece += "]";
   }
   yield piece;
-}
-
-/** Compiles the writer of a reply schema. A reply that is `sentOnce` may be written while it is sent. */
-export const createJsonWriter = (schema: unknown, options: { amountsAsText: boolean; sentOnce: boolean }): WriteJson => {
-  const { amountsAsText, sentOnce } = options;
-  if (!sentOnce) return createSerializer(schema, { amountsAsText });
-  let lists: List[] = [];
-  let length = 0;
-  const leavesOut = (list: List): boolean => {
-    const { end, length: begin } = measure(list, 0, longList);
-    if (begin < longList || !list.slice(0, end).every(isPlain)) return false;
-    lists.push(list);
-    if (length < muchInLists) length += measure(list, 0, muchInLists).length;
-    return true;
-  };
-  const serialize = createSerializer(schema, { amountsAsText, leavesOut });
-  return (value) => {
-    try {
-      const text = serialize(value);
-      if (lists.length === 0) return text;
-      const left = lists;
-      const pieces = () => piecesOf(text, left);
-      return length < muchInLists ? [...pieces()].join("") : { pieces };
-    } finally {
-      // Until the next reply, nobody holds what this one was made of.
-      [lists, length] = [[], 0];
-    }
-  };
-};
-
-function* rowsIn(text: string, rows: List, writeRow: (row: unknown) => string): Generator<string, void> {
-  const [begin = "", end = ""] = text.split(leftOut);
-  let piece = `${begin}[`;
-  for (const [index, row] of rows.entries()) {
-    if (piece.length >= pieceLength) {
-      yield piece;
-      piece = "";
-    }
-    piece += (index === 0 ? "" : ",") + writeRow(row);
-  }
-  yield `${piece}]${end}`;
 }
 
 function* after(begun: readonly string[], rest: Generator<string, void>): Generator<string, void> {
@@ -242,10 +216,37 @@ function* after(begun: readonly string[], rest: Generator<string, void>): Genera
   yield* rest;
 }
 
-/**
- * Compiles the writer of a reply whose rows, the list `data`, may be large: they are written one by one, and once there is much, while the
- * reply is sent.
- */
+/** The whole text, or where it is much, its beginning and how it goes on. */
+const begin = (pieces: Generator<string, void>): string | LongJson => {
+  const begun: string[] = [];
+  for (let length = 0; length < much; ) {
+    const next = pieces.next();
+    if (next.done === true) return begun.join("");
+    begun.push(next.value);
+    length += next.value.length;
+  }
+  return { pieces: () => after(begun, pieces) };
+};
+
+/** Compiles the writer of a reply schema. A reply that is `sentOnce` may be written while it is sent. */
+export const createJsonWriter = (schema: unknown, options: { amountsAsText: boolean; sentOnce: boolean }): WriteJson => {
+  const { amountsAsText, sentOnce } = options;
+  if (!sentOnce) return createSerializer(schema, { amountsAsText });
+  let parts: Iterable<string>[] = [];
+  const leavesOut = (list: List): boolean => isLong(list) && parts.push(listWritten(list)) > 0;
+  const serialize = createSerializer(schema, { amountsAsText, leavesOut });
+  return (value) => {
+    try {
+      const text = serialize(value);
+      return parts.length === 0 ? text : begin(piecesOf(text, parts));
+    } finally {
+      // Until the next reply, nobody holds what this one was made of.
+      parts = [];
+    }
+  };
+};
+
+/** Compiles the writer of a reply whose rows, the list `data`, may be large: they are written one by one. */
 export const createRowsWriter = (schema: { properties: { data: { items: unknown } } }, options: { amountsAsText: boolean }): WriteJson => {
   const { properties } = schema;
   const writeRow = createSerializer(properties.data.items, options);
@@ -255,15 +256,7 @@ export const createRowsWriter = (schema: { properties: { data: { items: unknown 
   return (value) => {
     const { data, ...rest } = value as { data: List };
     // What is spread comes last: the other way round, V8 makes a hidden class of each object, which stays until a full collection.
-    const pieces = rowsIn(writeRest({ data: noRows, ...rest }), data, writeRow);
-    const begun: string[] = [];
-    for (let length = 0; length < muchInLists; ) {
-      const next = pieces.next();
-      if (next.done === true) return begun.join("");
-      begun.push(next.value);
-      length += next.value.length;
-    }
-    return { pieces: () => after(begun, pieces) };
+    return begin(piecesOf(writeRest({ data: noRows, ...rest }), [rowsWritten(data, writeRow)]));
   };
 };
 

@@ -5,7 +5,7 @@ import { brotliCompress, constants, gzip } from "node:zlib";
 import Negotiator from "negotiator";
 import { LRUCache } from "lru-cache";
 import type { MaybePromise } from "../../../types/chain-adapter.js";
-import type { EdgeOptions } from "../edge-options.js";
+import type { EdgeOptions } from "../../options/options.js";
 import type { Chunk } from "../route.js";
 import type { ChosenBy } from "../routing/router.js";
 import type { Generation } from "../routing/version.js";

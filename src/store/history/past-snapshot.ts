@@ -114,7 +114,7 @@ interface PastNeeds {
   delegates(): DelegateList;
 }
 
-/** The routes refuse the same for the tip, with the names of what takes `at` (api/at-height.ts). */
+/** The routes refuse the same for the tip, with the names of what takes `at` (api/state.ts). */
 const refuse = (): never => {
   throw new PorticoError("NOT_AT_HEIGHT");
 };

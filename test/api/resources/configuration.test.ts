@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { presentConstants, presentCryptoConfiguration, presentNodeConfiguration } from "../../../src/api/resources/node.js";
+import { presentConstants, presentCryptoConfiguration, presentNodeConfiguration } from "../../../src/api/v2/configuration.js";
 import { createChainRules } from "../../../src/chain/rules.js";
 import { loadChain } from "../../data/read.js";
 

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { presentTransactionTypes } from "../../../src/api/resources/transactions.js";
+import { presentTransactionTypes } from "../../../src/api/v2/transactions.js";
 
 const kind = (name: string, type: number, versions?: number[]) => ({ typeGroup: 1, key: name, name, type, ...(versions === undefined ? {} : { versions }) });
 

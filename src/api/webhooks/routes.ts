@@ -1,12 +1,8 @@
+import { Type } from "@sinclair/typebox";
 import type { IncomingHttpHeaders } from "node:http";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { Type } from "@sinclair/typebox";
 import type { Condition, Webhooks } from "../../../types/webhooks.js";
-import { inputError, PorticoError } from "../../errors.js";
-import { OneOf, Text } from "../../http/input/schema.js";
-import { type Route, routesOf, type Scope } from "../../http/route.js";
-import { checkInAdvance } from "../../webhooks/register/draft.js";
-import { DataOf } from "../resources/values.js";
+import { DataOf } from "../fields.js";
 import {
   CreatedWebhookResource,
   DeliveryDetailResource,
@@ -17,8 +13,8 @@ import {
   EventResource,
   RecoveredResource,
   RecoverInput,
-  ReplayInput,
   replacementRule,
+  ReplayInput,
   ReplayResource,
   shownMembers,
   WebhookInput,
@@ -27,7 +23,11 @@ import {
   WebhookReplaceInput,
   WebhookResource,
   WebhookSecretResource,
-} from "../resources/webhook.js";
+} from "./schemas.js";
+import { inputError, PorticoError } from "../../errors.js";
+import { OneOf, Text } from "../../http/input/schema.js";
+import { type Route, routesOf, type Scope } from "../../http/route.js";
+import { checkInAdvance } from "../../webhooks/register/draft.js";
 
 /** What webhook routes are answered from. They need no chain. */
 interface WebhookScope extends Scope {

@@ -1,12 +1,12 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { TransactionData } from "../../../types/events.js";
 import type { PoolResult } from "../../../types/node-context.js";
+import { inKnownCase } from "../fields.js";
+import type { ApiState } from "../state.js";
+import { presentUnconfirmed, type UnconfirmedTransactionResource } from "./transactions.js";
 import { parseTransaction, type UnconfirmedTransaction } from "../../chain/blocks/block.js";
 import { PorticoError } from "../../errors.js";
 import type { PageAnswer, PageRequest } from "../../http/route.js";
-import type { ApiState } from "../state.js";
-import { inKnownCase } from "./lists.js";
-import { presentUnconfirmed, type UnconfirmedTransactionResource } from "./transactions.js";
 
 const Ids = Type.Array(Type.String());
 

@@ -1,15 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
-import type { MaybePromise } from "../../../types/chain-adapter.js";
-import type { FeeStatistics } from "../../../types/chain.js";
 import type { AmountLike, BlockData, TransactionData } from "../../../types/events.js";
 import type { NodeInfo } from "../../../types/node-context.js";
-import { andThen } from "../../async/maybe-promise.js";
 import { parseAmount } from "../../chain/amount.js";
 import type { Constants } from "../../chain/milestones.js";
 import type { ChainRules } from "../../chain/rules.js";
-import type { ApiState } from "../state.js";
+import { AmountText, ConstantAmount, OpenObject, TextOrNull } from "../fields.js";
 import { Ports } from "./peers.js";
-import { AmountText, ConstantAmount, OpenObject, TextOrNull } from "./values.js";
 
 /** A network's fixed fees, by key of the transaction type. */
 export const StaticFees = Type.Unsafe<Record<string, bigint>>({ type: "object", additionalProperties: { ...ConstantAmount } });
@@ -220,53 +216,4 @@ export const presentNodeConfiguration = (
     constants: presentConstants(rules.milestones.at(tipHeight)),
     transactionPool: presentPool(rules, node.transactionPool),
   };
-};
-
-export const NodeStatusResource = Type.Object(
-  {
-    synced: Type.Boolean(),
-    now: Type.Integer({ description: "Height of this node." }),
-    blocksCount: Type.Integer({ description: "Height of the network minus that of this node; negative if this node is ahead." }),
-    timestamp: Type.Integer({ description: "Epoch time of this node's clock." }),
-  },
-  { title: "NodeStatus" },
-);
-
-export const NodeSyncingResource = Type.Object(
-  {
-    syncing: Type.Boolean(),
-    blocks: Type.Integer({ description: "Height of the network minus that of this node; negative if this node is ahead." }),
-    height: Type.Integer({ description: "Height of this node." }),
-    id: Type.String({ description: "Id of this node's last block." }),
-  },
-  { title: "NodeSyncing" },
-);
-
-export const FeeStatisticsResource = Type.Object(
-  { type: Type.Integer(), typeGroup: Type.Integer(), avg: AmountText, min: AmountText, max: AmountText, sum: AmountText },
-  { title: "FeeStatistics" },
-);
-
-export const presentFeeStatistics = (statistics: FeeStatistics): Static<typeof FeeStatisticsResource> => ({
-  type: statistics.type,
-  typeGroup: statistics.typeGroup,
-  avg: statistics.avg.toString(),
-  min: statistics.min.toString(),
-  max: statistics.max.toString(),
-  sum: statistics.sum.toString(),
-});
-
-interface HostStatus {
-  synced: boolean;
-  /** Height of the network minus this node's; negative if this node is ahead. */
-  behind: number;
-}
-
-/** Whether this node is in step with its network. A host without `sync` knows only its own height, and so counts as synced. */
-export const hostStatus = ({ chain, host: { sync } }: ApiState): MaybePromise<HostStatus> => {
-  if (sync === undefined) return { synced: true, behind: 0 };
-  return andThen(sync.networkHeight(), (networkHeight) => {
-    const behind = networkHeight - chain.tip.height;
-    return andThen(sync.synced?.(), (synced) => ({ synced: synced ?? behind <= 0, behind }));
-  });
 };

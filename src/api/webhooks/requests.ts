@@ -1,9 +1,9 @@
 import { type TObject, type TSchema, Type } from "@sinclair/typebox";
-import type { EventDescription } from "../../types/webhooks.js";
-import type { OutgoingRequest } from "../http/route.js";
-import { PayloadAssetResource } from "./resources/transactions.js";
-import { AmountText, TextOrNull } from "./resources/values.js";
-import { WebhookRequestHeaders, webhookRequestMembers } from "./resources/webhook.js";
+import type { EventDescription } from "../../../types/webhooks.js";
+import { AmountText, TextOrNull } from "../fields.js";
+import { PayloadAssetResource } from "../v2/transactions.js";
+import { WebhookRequestHeaders, webhookRequestMembers } from "./schemas.js";
+import type { OutgoingRequest } from "../../http/route.js";
 
 /** What the events carry, for the docs. Amounts are text, so that no receiver rounds them; times are seconds since the network's epoch. */
 

@@ -1,10 +1,10 @@
 import { type TUnsafe, Type } from "@sinclair/typebox";
 import type { BatchRule, DeliveryOrder, DeliveryState } from "../../../types/webhooks.js";
+import { TextOrNull } from "../fields.js";
 import { InputOf, isoTime, ListOf, OneOf, requiredKeyword, spanOf, Text, WholeNumber } from "../../http/input/schema.js";
 import { mostShown, operatorNames, operators } from "../../webhooks/conditions/conditions.js";
 import { endsPauseRule, limits } from "../../webhooks/register/draft.js";
 import { largestKept } from "../../webhooks/register/dry-run.js";
-import { TextOrNull } from "./values.js";
 
 const Milliseconds = Type.Integer({ description: "Milliseconds since 1970." });
 const MillisecondsOrNull = Type.Unsafe<number | null>({ type: ["integer", "null"], description: "Milliseconds since 1970." });

@@ -1,10 +1,47 @@
 import { type TOptional, type TSchema, type TUnsafe, Type } from "@sinclair/typebox";
-import type { MaybePromise } from "../../../types/chain-adapter.js";
-import type { FilterBy, ListQuery, Page, Range as Bounds } from "../../../types/chain-queries.js";
-import { andThen } from "../../async/maybe-promise.js";
-import type { List, ListFilter } from "../../chain/lists.js";
-import { Amount, amountUnit, DecimalNumber, Flag, InputOf, ListOf, Range, Text, TimeRange, WholeNumber } from "../../http/input/schema.js";
-import type { PageAnswer, PageRequest } from "../../http/route.js";
+import type { MaybePromise } from "../../types/chain-adapter.js";
+import type { Block } from "../../types/chain.js";
+import type { FilterBy, ListQuery, Page, Range as Bounds } from "../../types/chain-queries.js";
+import { andThen } from "../async/maybe-promise.js";
+import type { List, ListFilter } from "../chain/lists.js";
+import { Amount as AmountInput, amountUnit, DecimalNumber, Flag, InputOf, ListOf, Range, Text, TimeRange, WholeNumber } from "../http/input/schema.js";
+import type { PageAnswer, PageRequest } from "../http/route.js";
+import { isDigits } from "../text/digits.js";
+import type { ApiState } from "./state.js";
+
+export const TextOrNull = Type.Unsafe<string | null>({ type: ["string", "null"] });
+
+/** The envelope of a reply with a single object. */
+export const DataOf = <Resource extends TSchema>(resource: Resource) => Type.Object({ data: resource });
+
+/** An object that is passed through unchanged from the chain or the host. */
+export const OpenObject = Type.Unsafe<Record<string, unknown>>({ type: "object", additionalProperties: true });
+
+/**
+ * An amount in a reply: a whole number of 1e-8 of the token, written with all its digits. `x-amount` marks it for the
+ * request or the option `amounts`, which makes all of these decimal strings.
+ */
+export const Amount = Type.Unsafe<bigint>({
+  type: "integer",
+  "x-amount": true,
+  description: "Whole number of 1e-8 of the token, with all its digits.",
+});
+
+/** An amount that is always a decimal string, whatever the form of the others. */
+export const AmountText = Type.String({ pattern: "^-?[0-9]+$", description: "Whole number of 1e-8 of the token." });
+
+/** An amount among a network's constants: always a number, whatever the form of the others. */
+export const ConstantAmount = Type.Unsafe<bigint>({ type: "integer", description: "Whole number of 1e-8 of the token." });
+
+/** Made by `Epoch.timestamp` in src/chain/epoch.ts. */
+export const TimestampResource = Type.Object(
+  {
+    epoch: Type.Integer({ description: "Seconds since the network's epoch." }),
+    unix: Type.Integer({ description: "Seconds since 1970." }),
+    human: Type.String({ description: "ISO 8601, UTC, with milliseconds." }),
+  },
+  { title: "Timestamp" },
+);
 
 /** Input types of the values by which lists are filtered. */
 
@@ -26,6 +63,17 @@ const hexText = (description: string, digits?: number) =>
 /** Puts a hash or public key from a path into lower case, as adapters expect; leaves any other name as it is. */
 export const inKnownCase = (name: string): string =>
   (name.length === 64 || name.length === 66) && isHex(name) ? name.toLowerCase() : name;
+
+/** The block at a height written in digits; undefined for anything else, and for heights above the tip. */
+const blockAtHeight = (name: string, { chain }: ApiState): MaybePromise<Block | undefined> =>
+  isDigits(name) && Number(name) <= chain.tip.height ? chain.block({ height: Number(name) }) : undefined;
+
+/** The id of the block that a filter names. Digits are tried as a height first; if there is no such block, the name is the id. */
+export const blockIdNamed = (name: string, state: ApiState): MaybePromise<string> => andThen(blockAtHeight(name, state), (block) => block?.id ?? name);
+
+/** A block by height or id; digits are tried as a height first. */
+export const blockNamed = async (name: string, state: ApiState): Promise<Block | undefined> =>
+  (await blockAtHeight(name, state)) ?? (await state.chain.block({ id: name.toLowerCase() }));
 
 export const Hex = hexText("Hexadecimal digits.");
 export const Hash = hexText("64 hexadecimal digits.", 64);
@@ -61,7 +109,7 @@ const ofKind = ({ kind, minimum, maximum }: ListFilter, said: { description?: st
   if (kind === "hash") return Hash;
   if (kind === "hex") return Hex;
   if (kind === "blockId") return BlockId;
-  if (kind === "amount" || kind === "count") return Amount(said);
+  if (kind === "amount" || kind === "count") return AmountInput(said);
   if (kind === "flag") return Flag(said);
   if (kind === "decimal") return DecimalNumber(said);
   if (kind === "number") return WholeNumber({ ...(minimum === undefined ? {} : { minimum }), ...(maximum === undefined ? {} : { maximum }), ...said });

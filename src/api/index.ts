@@ -1,3 +1,31 @@
+import type { ApiState } from "./state.js";
+import { blockRoutes } from "./v2/blocks.js";
+import { delegateRoutes, roundRoutes } from "./v2/delegates.js";
+import { lockRoutes } from "./v2/locks.js";
+import { blockchainRoutes, nodeRoutes } from "./v2/node.js";
+import { peerRoutes } from "./v2/peers.js";
+import { transactionRoutes, voteRoutes } from "./v2/transaction-routes.js";
+import { walletHistoryRoutes } from "./v2/wallet-history.js";
+import { walletRoutes } from "./v2/wallets.js";
+import { webhookRoutes } from "./webhooks/routes.js";
+import type { Route } from "../http/route.js";
+
+/** The second generation. Its webhook routes also serve the first. */
+export const v2Routes: Route<ApiState>[] = [
+  ...nodeRoutes,
+  ...walletRoutes,
+  ...walletHistoryRoutes,
+  ...delegateRoutes,
+  ...voteRoutes,
+  ...peerRoutes,
+  ...blockRoutes,
+  ...transactionRoutes,
+  ...blockchainRoutes,
+  ...roundRoutes,
+  ...lockRoutes,
+  ...webhookRoutes,
+];
+
 /** What the docs say of each group of routes (`Route.resource`). */
 export const groups: Readonly<Record<string, string>> = {
   accounts: "Accounts: what an address owns and votes for.",
