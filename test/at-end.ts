@@ -2,7 +2,7 @@ import { inspect } from "node:util";
 import { closeAll } from "../src/async/close-all.js";
 import { isLong } from "./fixtures/long.js";
 
-type Stop = () => Promise<void>;
+type Stop = () => unknown;
 
 interface Open {
   ofProcess: Stop[];

@@ -5,7 +5,7 @@ import { type ChainCrypto, createCrypto, type Keys, type SignedTransaction, tran
 import type { Network } from "../../types/node-context.js";
 import { chainFile } from "../data/read.js";
 import { spread } from "../fixtures/long.js";
-import { until } from "../operate/until.js";
+import { until } from "../fixtures/until.js";
 import { createReceiver, type Receiver } from "../webhooks/receiver.js";
 import { asSent } from "./as-sent.js";
 import { type Call, callsOf } from "./calls.js";
@@ -20,8 +20,7 @@ const latest = secondGenerationClients.at(-1);
 /** What is known of a chain is the same whoever serves it; a host's own status, pool and peers are not. */
 const ofTheHost = /^(?:node\.(?:status|syncing|configuration)|peers\.|loader\.|transactions\.(?:create|allUnconfirmed|getUnconfirmed)|webhooks\.)/;
 
-describe("the example host, on an imported chain,", function () {
-  this.timeout(120_000);
+describe("the example host, on an imported chain,", () => {
   let host: ExampleHost;
   let known: Record<1 | 2, Record<string, Call[]>>;
   before(async () => {
@@ -82,8 +81,7 @@ interface PoolReply {
 const webhookToken = "of the operator's own choosing";
 const fee = 10_000_000n;
 
-describe("wallets with each client on the example host, which forges", function () {
-  this.timeout(120_000);
+describe("wallets with each client on the example host, which forges", () => {
   let host: ExampleHost;
   let receiver: Receiver;
   let crypto: ChainCrypto;

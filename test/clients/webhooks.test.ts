@@ -1,10 +1,7 @@
-import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { EventEmitter } from "eventemitter3";
-import { createApiPlugin } from "../../src/index.js";
-import type { ApiPlugin } from "../../types/plugin.js";
 import { loadChain } from "../data/read.js";
-import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
+import { startNode } from "../fixtures/node.js";
 import { createReceiver, type Received, type Receiver } from "../webhooks/receiver.js";
 import { firstClient } from "./clients.js";
 import { createReplayer } from "./recorded.js";
@@ -24,7 +21,6 @@ const webhooksAt = (origin: string, headers: Record<string, string>) => {
 };
 
 describe("webhooks through client 0.1.25", () => {
-  let plugin: ApiPlugin;
   let events: EventEmitter;
   let origin: string;
   let webhooks: ReturnType<typeof webhooksAt>;
@@ -32,21 +28,10 @@ describe("webhooks through client 0.1.25", () => {
   beforeEach(async () => {
     events = new EventEmitter();
     receiver = await createReceiver();
-    plugin = createApiPlugin({
-      network: chain.network,
-      events,
-      dataDir: temporaryFolder(),
-      options: { webhooks: { tokens: [nodeToken], allowTargets: ["127.0.0.1"] } },
-    });
-    const server = await plugin.listen(0);
-    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    ({ origin } = await startNode({ events, options: { webhooks: { tokens: [nodeToken], allowTargets: ["127.0.0.1"] } } }));
     webhooks = webhooksAt(origin, { Authorization: nodeToken });
   });
-  afterEach(async () => {
-    await plugin.stop();
-    await receiver.close();
-    await closeTemporaryStores();
-  });
+  afterEach(() => receiver.close());
 
   const draft = () => ({
     event: "block.applied",

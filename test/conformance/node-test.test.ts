@@ -1,13 +1,9 @@
 import { expect } from "chai";
-import { createWorkbench, type Workbench } from "../hosts/example-process.js";
+import { runExample } from "../fixtures/process.js";
 
 describe("the suite in Node's own test runner", () => {
-  let fixture: Workbench;
-  beforeEach(() => (fixture = createWorkbench()));
-  afterEach(() => fixture.clear());
-
   const run = async (environment: Record<string, string> = {}) => {
-    const child = fixture.example("test/conformance/node-test-file.ts", environment);
+    const child = runExample("test/conformance/node-test-file.ts", environment);
     const code = await child.ended;
     const count = (what: string): number => Number(/\d+$/.exec(child.lines.find((line) => new RegExp(`^(#|ℹ) ${what} \\d+$`).test(line)) ?? "")?.[0]);
     return { code, pass: count("pass"), fail: count("fail"), skipped: count("skipped") };

@@ -1,16 +1,15 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { createChainRules } from "../../src/chain/rules.js";
 import { describeConformance } from "../../src/conformance/index.js";
 import { createWatchers } from "../../src/store/follow/watchers.js";
 import { createStore } from "../../src/store/state/store.js";
+import { runFolder } from "../fixtures/run.js";
 
 describeConformance(
   "the LMDB store",
   {
     createAdapter: async ({ network, blocks }) => {
-      const dataDir = mkdtempSync(join(tmpdir(), "portico-conformance-"));
+      // Some adapters are shared by tests.
+      const dataDir = runFolder();
       const watchers = createWatchers();
       const rules = createChainRules(network);
       const store = createStore({ dataDir, undoBlocks: 100 }, { rules, changed: watchers.tell });
@@ -20,10 +19,7 @@ describeConformance(
         adapter: { ...store, changes: { view: store.changesView, watch: watchers.add } },
         apply: (block) => store.apply([rules.parseBlock(block)]),
         revert: () => store.revert(),
-        close: async () => {
-          await store.stop();
-          rmSync(dataDir, { recursive: true });
-        },
+        close: () => store.stop(),
       };
     },
   },

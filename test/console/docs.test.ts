@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import type { Page } from "playwright-core";
@@ -8,11 +6,11 @@ import { readHostOptions } from "../../examples/standalone/options.js";
 import { systemClock } from "../../src/async/clock.js";
 import { addAxe, axeFindings } from "../fixtures/axe.js";
 import { onlyWithChromium, openPage } from "../fixtures/chromium.js";
-import { until } from "../operate/until.js";
+import { until } from "../fixtures/until.js";
 import { silentLogger } from "../silent.js";
+import { temporaryFolder } from "../fixtures/folder.js";
 
-describe("the interactive reference, in Chromium", function () {
-  this.timeout(120_000);
+describe("the interactive reference, in Chromium", () => {
   onlyWithChromium("the reference is");
   let folder: string | undefined;
   let host: Host | undefined;
@@ -21,7 +19,7 @@ describe("the interactive reference, in Chromium", function () {
   const faults: string[] = [];
 
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), "portico-docs-"));
+    folder = temporaryFolder();
     const options = readHostOptions(["--data-dir", join(folder, "data"), "--port", "0", "--forge-interval", "500"]);
     host = await startHost(options, { logger: silentLogger, clock: systemClock });
     await load();
@@ -29,7 +27,6 @@ describe("the interactive reference, in Chromium", function () {
   after(async () => {
     await (page as Page | undefined)?.close();
     await host?.stop();
-    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
   });
   afterEach(() => expect(faults.splice(0)).to.deep.equal([]));
 

@@ -1,16 +1,14 @@
 import { describeConformance } from "portico/conformance";
 import { createSqliteChain } from "../../examples/custom-fork/store/sqlite-chain.js";
-import { removed, temporaryFolder } from "./temporary-chain.js";
+import { runFolder } from "../fixtures/run.js";
 
-describe("the custom fork's SQLite store", function () {
-  this.timeout(120_000);
+describe("the custom fork's SQLite store", () => {
   const target: Parameters<typeof describeConformance>[1] = {
     createAdapter: async ({ network, blocks }) => {
-      const folder = temporaryFolder();
-      const adapter = createSqliteChain({ path: `${folder}/chain.sqlite`, network });
+      const adapter = createSqliteChain({ path: `${runFolder()}/chain.sqlite`, network });
       await adapter.start();
       for (const block of blocks) adapter.apply(block);
-      return { adapter, apply: adapter.apply, revert: adapter.revert, close: () => adapter.stop().then(() => removed(folder)) };
+      return { adapter, apply: adapter.apply, revert: adapter.revert, close: () => adapter.stop() };
     },
   };
   describeConformance("as an adapter", target, { describe, it, after });

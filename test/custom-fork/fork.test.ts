@@ -1,26 +1,24 @@
-import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { EventEmitter } from "eventemitter3";
-import { type ApiPlugin, type BlockData, createApiPlugin } from "portico";
+import { type BlockData, createApiPlugin } from "portico";
 import { createForkNetwork, forkAddressOf, treasury } from "../../examples/custom-fork/network.js";
 import { createForkNode, crewAddress } from "../../examples/custom-fork/node.js";
 import { split } from "../../examples/custom-fork/split.js";
 import { createSqliteChain } from "../../examples/custom-fork/store/sqlite-chain.js";
-import { createWorkbench, urlIn, type Workbench } from "../hosts/example-process.js";
-import { removed, temporaryFolder } from "./temporary-chain.js";
-import { until } from "../operate/until.js";
+import { atEndOfTest } from "../at-end.js";
+import { temporaryFolder } from "../fixtures/folder.js";
+import { listenTo } from "../fixtures/node.js";
+import { runExample, urlIn } from "../fixtures/process.js";
+import { until } from "../fixtures/until.js";
 import { silentLogger } from "../silent.js";
 
 describe("the custom fork", () => {
-
   describe("served from SQLite and from the built-in store", () => {
     const blocks: BlockData[] = [];
-    const plugins: ApiPlugin[] = [];
     const urls: string[] = [];
-    let folder: string;
 
     before(async () => {
-      folder = temporaryFolder();
+      const folder = temporaryFolder();
       const network = createForkNetwork();
       const transactionTypes = [split];
       const chain = createSqliteChain({ path: `${folder}/chain.sqlite`, network, transactionTypes });
@@ -33,15 +31,11 @@ describe("the custom fork", () => {
 
       const source = { read: (from: number, limit: number) => blocks.slice(from - 1, from - 1 + limit) };
       const shared = { network, transactionTypes, logger: silentLogger };
-      plugins.push(
-        createApiPlugin({ ...shared, events, chain }),
-        createApiPlugin({ ...shared, events: new EventEmitter(), dataDir: `${folder}/lmdb`, blocks: source }),
-      );
-      for (const plugin of plugins) urls.push(`http://127.0.0.1:${((await plugin.listen(0)).address() as AddressInfo).port}/api`);
-    });
-    after(async () => {
-      for (const plugin of plugins) await plugin.stop();
-      removed(folder);
+      for (const context of [{ events, chain }, { events: new EventEmitter(), dataDir: `${folder}/lmdb`, blocks: source }]) {
+        const plugin = createApiPlugin({ ...shared, ...context });
+        atEndOfTest(() => plugin.stop());
+        urls.push((await listenTo(plugin)).url);
+      }
     });
 
     const treasuryAddress = forkAddressOf(treasury);
@@ -116,12 +110,9 @@ describe("the custom fork", () => {
   });
 
   describe("as run by an operator", () => {
-    let fixture: Workbench;
-    beforeEach(() => (fixture = createWorkbench()));
-    afterEach(() => fixture.clear());
-
+    const dataDir = temporaryFolder();
     const started = async () => {
-      const process = fixture.example("examples/custom-fork/main.ts", { FORGE_INTERVAL: "20" });
+      const process = runExample("examples/custom-fork/main.ts", { FORGE_INTERVAL: "20" }, [], dataDir);
       return { process, url: urlIn(await process.line(/is served at/)) };
     };
     const height = async (url: string): Promise<number> =>

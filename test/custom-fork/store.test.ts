@@ -7,27 +7,23 @@ import { createForkNode, crewAddress } from "../../examples/custom-fork/node.js"
 import { split } from "../../examples/custom-fork/split.js";
 import { openDatabase } from "../../examples/custom-fork/store/database.js";
 import { createSqliteChain, type SqliteChain, type SqliteChainOptions } from "../../examples/custom-fork/store/sqlite-chain.js";
-import { removed, temporaryFolder } from "./temporary-chain.js";
+import { atEndOfTest } from "../at-end.js";
+import { temporaryFolder } from "../fixtures/folder.js";
 
 describe("the custom fork's chain", () => {
   let folder: string;
   let path: string;
   let network: Network;
-  const opened: SqliteChain[] = [];
 
   beforeEach(() => {
     folder = temporaryFolder();
     path = `${folder}/chain.sqlite`;
     network = createForkNetwork();
   });
-  afterEach(async () => {
-    for (const chain of opened.splice(0)) await chain.stop();
-    removed(folder);
-  });
 
   const open = async (options: Partial<SqliteChainOptions> = {}): Promise<SqliteChain> => {
     const chain = createSqliteChain({ path, network, transactionTypes: [split], ...options });
-    opened.push(chain);
+    atEndOfTest(() => chain.stop());
     await chain.start();
     return chain;
   };

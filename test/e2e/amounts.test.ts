@@ -34,10 +34,6 @@ for (const name of chainNames) {
       numbers = await serveChain(name, { options: { amounts: "number" } });
       strings = await serveChain(name, { options: { amounts: "string" } });
     });
-    after(async () => {
-      await numbers.stop();
-      await strings.stop();
-    });
 
     const generator = encodeURIComponent(String(blockRows.at(-1)?.generator.username));
     const paths = [

@@ -19,9 +19,7 @@ const asking =
   (path: string, body?: object): ReturnType<MovingNode["get"]> =>
     body === undefined ? node.get(path) : node.post(path, body);
 
-describe("every reply at a height, on chains that fork", function () {
-  this.timeout(isLong ? 0 : 60_000);
-
+describe("every reply at a height, on chains that fork", () => {
   it("is asked for at every route that takes at", () => {
     const taking = v2Routes.filter(({ atHeight }) => atHeight === true).map(({ path }) => path);
     const asked = pastQuestions(loadChain("core3-custom-c").blocks.slice(0, 30)).map(({ route }) => route);

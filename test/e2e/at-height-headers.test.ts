@@ -27,8 +27,7 @@ const routes = [
   `/wallets/${address}/statement`,
 ];
 
-describe("a reply at a height", function () {
-  this.timeout(60_000);
+describe("a reply at a height", () => {
   let node: MovingNode;
   before(async () => {
     node = await startMovingNode(network, blocks[0] as BlockData, { finality });
@@ -132,8 +131,7 @@ describe("the configuration of a node at a height", () => {
   });
 });
 
-describe("a wide search at a height", function () {
-  this.timeout(60_000);
+describe("a wide search at a height", () => {
   it("is answered exactly, or refused because it is too wide; it never shows later rows", async () => {
     const wide = await startMovingNode(network, blocks[0] as BlockData, { finality });
     await wide.apply(...blocks.slice(1, top));

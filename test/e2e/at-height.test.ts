@@ -75,8 +75,7 @@ const askAll = async ({ get }: Node, at?: number): Promise<Record<string, string
   return replies;
 };
 
-describe("at=, the state at a height", function () {
-  this.timeout(120_000);
+describe("at=, the state at a height", () => {
   const heights = [1, 2, 51, 52, 74, 75, 103, 127, 154, highest - finality, highest - finality + 1, highest - 1, highest];
   const recorded = new Map<number, Record<string, string>>();
   let node: Node;

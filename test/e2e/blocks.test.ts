@@ -2,7 +2,6 @@ import { expect } from "chai";
 import { actors } from "../../src/conformance/chain/actors.js";
 import { createChainMaker, networkOf, transfer } from "../../src/conformance/chain/chain-maker.js";
 import { firstMilestone } from "../first-milestone.js";
-import { closeTemporaryStores } from "../store/temporary-store.js";
 import { chainNames } from "./chains.js";
 import { dataOf } from "./data-of.js";
 import { figuresOf } from "./figures.js";
@@ -10,7 +9,7 @@ import { type Interface, parsed, serveChain } from "./interface.js";
 import { blockKindOf, transactionKindOf } from "./kinds.js";
 import { startMovingNode } from "./moving-node.js";
 import { describeList } from "./naive-list.js";
-import { expectNotFound, expectRefused, orderRule, pagingRefusals } from "./refusals.js";
+import { expectNotFound } from "./refusals.js";
 
 for (const name of chainNames) {
   describe(`blocks of ${name}, second generation`, () => {
@@ -19,10 +18,7 @@ for (const name of chainNames) {
     const kind = blockKindOf(figures);
     const fullest = blockRows.slice(1).reduce((best, row) => (row.numberOfTransactions > best.numberOfTransactions ? row : best));
     let served: Interface;
-    before(async () => {
-      served = await serveChain(name);
-    });
-    after(() => served.stop());
+    before(async () => (served = await serveChain(name)));
     const interface_ = () => served;
     const narrowed = { pairs: name === "core3-custom-c" };
 
@@ -94,42 +90,10 @@ for (const name of chainNames) {
       expect((body as { data: { id: string }[] }).data.map((block) => block.id)).to.include(id);
       expect(body).to.have.nested.property("meta.totalCount", blockRows.filter((row) => String(row.totalFee) === String(totalFee)).length);
     });
-
-    const order = orderRule(...Object.keys(kind.orders));
-    const queries: [query: string, key: string, rule: string][] = [
-      ...pagingRefusals,
-      ["orderBy=previous", "orderBy", order],
-      ["id=5x", "id", "must be up to 20 decimal or 64 hexadecimal digits"],
-      ["height=last", "height", "must be integer"],
-      ["height=-1", "height", "must be >= 0"],
-      ["height=5&height.to=6", "height.to", "cannot be given together with a single value"],
-      ["height.from=-1", "height.from", "must be >= 0"],
-      ["generatorPublicKey=02", "generatorPublicKey", "must be 66 hexadecimal digits"],
-      ["payloadHash=xyz", "payloadHash", "must be hexadecimal digits"],
-      ["height.from=1&height.from=2", "height.from", "must be given once"],
-    ];
-    for (const [query, key, rule] of queries) {
-      it(`refuse a query of ${query}`, async () => {
-        expectRefused(await served.get(`/blocks?${query}`), "query", key, rule);
-      });
-    }
-
-    const bodies: [body: unknown, key: string, rule: string][] = [
-      [{ height: 5 }, "height", "must be object"],
-      [{ transactions: 1 }, "transactions", "is not allowed"],
-      [{ reward: { to: "much" } }, "reward.to", "must be a whole number"],
-    ];
-    for (const [body, key, rule] of bodies) {
-      it(`refuse a body of ${JSON.stringify(body)}`, async () => {
-        expectRefused(await served.post("/blocks/search", body), "payload", key, rule);
-      });
-    }
   });
 }
 
 describe("a block whose id is the height of another", () => {
-  after(closeTemporaryStores);
-
   it("is named by its own height, whose name is resolved once", async () => {
     const { origin, ada } = actors;
     const maker = createChainMaker([firstMilestone(1)]);

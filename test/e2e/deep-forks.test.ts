@@ -7,10 +7,10 @@ import { createApiPlugin } from "../../src/index.js";
 import type { BlockData, BlockSource } from "../../types/events.js";
 import type { ApiPlugin } from "../../types/plugin.js";
 import type { DeliveryState, Webhook, WebhookSecret } from "../../types/webhooks.js";
+import { temporaryFolder } from "../fixtures/folder.js";
 import { copyOfStored } from "../fixtures/stored-chain.js";
-import { createWorkbench, urlIn, type Workbench } from "../hosts/example-process.js";
+import { runExample, urlIn } from "../fixtures/process.js";
 import { after, at, before, branch, chain, end, fork, newTip, undoBlocks } from "../store/branches.js";
-import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
 import { createReceiver, type Receiver } from "../webhooks/receiver.js";
 import { token, webhookOptions } from "./reader-options.js";
 import { setTimeout as delay } from "node:timers/promises";
@@ -38,27 +38,22 @@ const createSource = () => {
   return { source, reached, goOn };
 };
 
-describe("a node whose host goes back further than undo records reach", function () {
-  this.timeout(120_000);
-
+describe("a node whose host goes back further than undo records reach", () => {
   let dataDir: string;
   let node: ApiPlugin;
   let events: EventEmitter;
-  let bench: Workbench;
   let receiver: Receiver;
   let lines: string[];
   let errors: string[];
   beforeEach(async () => {
-    [dataDir, events, bench, lines, errors] = [temporaryFolder(), new EventEmitter(), createWorkbench(), [], []];
+    [dataDir, events, lines, errors] = [temporaryFolder(), new EventEmitter(), [], []];
     receiver = await createReceiver();
     await copyOfStored("core3-testnet-a", dataDir, end);
   });
   afterEach(async () => {
-    await bench.clear();
     await node.stop();
     mock.timers.reset();
     await receiver.close();
-    await closeTemporaryStores();
   });
 
   const createNode = (blocks: BlockSource): void => {
@@ -174,16 +169,17 @@ describe("a node whose host goes back further than undo records reach", function
   });
 
   it("notices within 15 s that the host's database was rolled back without an event", async () => {
-    const { source } = createSource();
+    const { source, reached, goOn } = createSource();
     mock.timers.enable({ apis: ["setInterval"] });
     createNode(source);
     await node.start();
     await node.settled();
     expect(node.health()).to.include({ status: "ok", height: end });
-    source.blocks = after;
+    [source.blocks, source.stopsAt] = [after, 39];
     mock.timers.tick(15_000);
-    while (node.health().status === "ok") await new Promise((resolve) => setTimeout(resolve, 20));
-    while (node.health().status !== "ok") await new Promise((resolve) => setTimeout(resolve, 20));
+    await reached;
+    expect(node.health().status).to.equal("starting");
+    goOn();
     await node.settled();
     expect(node.health()).to.include({ status: "ok", height: newTip.height });
   });
@@ -214,7 +210,7 @@ describe("a node whose host goes back further than undo records reach", function
     const { source, reached, goOn } = createSource();
     createNode(source);
     const own = await listen();
-    const reader = bench.example("test/e2e/reader-process.ts", { DATA_DIR: dataDir, CHAIN: "core3-testnet-a" });
+    const reader = runExample("test/e2e/reader-process.ts", { DATA_DIR: dataDir, CHAIN: "core3-testnet-a" });
     const url = urlIn(await reader.line(/^listens at /));
     await reader.line(/^started/);
     expect((await ask(`${url}/blocks/last`)).body.data).to.include({ id: at(end).id });
@@ -241,7 +237,7 @@ describe("a node whose host goes back further than undo records reach", function
     const hooks = [create("block.applied"), create("block.reverted")];
     await node.stop();
 
-    const run = () => bench.example("test/e2e/rebuild-process.ts", { DATA_DIR: dataDir });
+    const run = () => runExample("test/e2e/rebuild-process.ts", { DATA_DIR: dataDir });
     for (const reads of [1, 14, 25, 3]) {
       const killed = run();
       await Promise.race([killed.line(new RegExp(`^read ${reads} `)), killed.ended]);

@@ -5,7 +5,7 @@ import { figuresOf } from "./figures.js";
 import { type Interface, parsed, serveChain } from "./interface.js";
 import { blockKindOf, delegateKind, type DelegateRow, delegateRowsOf, walletKind } from "./kinds.js";
 import { describeList, sorted } from "./naive-list.js";
-import { expectNotFound, expectRefused, orderRule, pagingRefusals } from "./refusals.js";
+import { expectNotFound } from "./refusals.js";
 
 /** Ranks, for the chain where the real node reports none. How they arise is checked against its rounds elsewhere. */
 const ranksOf = async (name: (typeof chainNames)[number]): Promise<Map<string, number | null>> => {
@@ -27,7 +27,6 @@ for (const name of chainNames) {
       const votersOf = ({ publicKey }: DelegateRow): number => figures.walletRows.filter(({ vote }) => vote === publicKey).length;
       mostVoted = rows.reduce((best, row) => (votersOf(row) > votersOf(best) ? row : best));
     });
-    after(() => served.stop());
     const interface_ = () => served;
     const narrowed = { pairs: name === "core3-custom-c" };
 
@@ -87,31 +86,5 @@ for (const name of chainNames) {
       const wallet = figures.walletRows.find(({ isDelegate }) => !isDelegate);
       expectNotFound(await served.get(`/delegates/${String(wallet?.address)}`), "Delegate not found");
     });
-
-    const order = orderRule(...Object.keys(delegateKind.orders));
-    const queries: [query: string, key: string, rule: string][] = [
-      ...pagingRefusals,
-      ["orderBy=rate", "orderBy", `${order}; did you mean "rank"?`],
-      ["orderBy=rank:", "orderBy", order],
-      ["approval.from=many", "approval.from", "must be number"],
-      ["forgedTotal.to=0.5", "forgedTotal.to", "must be a whole number"],
-    ];
-    for (const [query, key, rule] of queries) {
-      it(`refuse a query of ${query}`, async () => {
-        expectRefused(await served.get(`/delegates?${query}`), "query", key, rule);
-      });
-    }
-
-    const bodies: [body: unknown, key: string, rule: string][] = [
-      [{ rank: 1 }, "rank", "is not allowed"],
-      [{ usernames: "genesis_1" }, "usernames", "must be array"],
-      [{ approval: { from: "a" } }, "approval.from", "must be number"],
-      [{ forgedFees: { from: {} } }, "forgedFees.from", "must be a whole number"],
-    ];
-    for (const [body, key, rule] of bodies) {
-      it(`refuse a body of ${JSON.stringify(body)}`, async () => {
-        expectRefused(await served.post("/delegates/search", body), "payload", key, rule);
-      });
-    }
   });
 }

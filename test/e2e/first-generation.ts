@@ -1,4 +1,3 @@
-import type { AddressInfo } from "node:net";
 import { Ajv } from "ajv";
 import { expect } from "chai";
 import { EventEmitter } from "eventemitter3";
@@ -7,11 +6,13 @@ import { parseExactJson } from "../../src/http/input/exact-json.js";
 import { inputKeyword } from "../../src/http/input/schema.js";
 import { createApiPlugin } from "../../src/index.js";
 import type { NodeContext } from "../../types/node-context.js";
+import { atEndOfTest } from "../at-end.js";
 import { type ChainName, loadChain } from "../data/read.js";
+import { listenTo } from "../fixtures/node.js";
 import { storedChain } from "./chains.js";
 import { createReplyCheck } from "./reply-check.js";
 
-/** The whole plugin, served on a port of its own and asked by a client of the first generation. */
+/** The whole plugin, served on a port of its own until the tests have ended that need it, and asked by a client of the first generation. */
 
 export interface Served {
   /** Asks for a path below `/api` with `API-Version: 1`. Checks what all replies of the first generation have in common. */
@@ -53,9 +54,9 @@ export const serveFirst = async (name: ChainName, context: Partial<NodeContext> 
     chain: await storedChain(name),
     ...context,
   });
-  const server = await plugin.listen(0);
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`;
-  const ask = (path: string, init: RequestInit = {}): Promise<Response> => fetch(origin + path, init);
+  atEndOfTest(() => plugin.stop());
+  const { url } = await listenTo(plugin);
+  const ask = (path: string, init: RequestInit = {}): Promise<Response> => fetch(url + path, init);
   const check = createReplyCheck(await (await ask("/openapi.json")).json());
   const below = context.options?.defaultVersion === 1 ? "/api" : "/api/v1";
   const read = async (path: string): Promise<{ text: string; body: Record<string, unknown> }> => {

@@ -7,18 +7,16 @@ import type { BlockData } from "../../types/events.js";
 import type { Network } from "../../types/node-context.js";
 import { loadChain } from "../data/read.js";
 import { createLocalChain } from "../examples/local-chain.js";
-import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
+import { temporaryFolder } from "../fixtures/folder.js";
 import { dataOf } from "./data-of.js";
 import { type Interface, serveNetwork, type Serving } from "./interface.js";
 
 const { network, blocks } = loadChain("core3-custom-c");
 const end = 60;
 
-let served: Interface | undefined;
-const serve = async (given: Network, serving: Serving = {}, chain: readonly BlockData[] = blocks): Promise<Interface> => {
+const serve = (given: Network, serving: Serving = {}, chain: readonly BlockData[] = blocks): Promise<Interface> => {
   const source = { read: (from: number, limit: number) => chain.slice(from - 1, Math.min(end, from - 1 + limit)) };
-  served = await serveNetwork(given, { ...serving, blocks: source, dataDir: temporaryFolder(), options: { webhooks: false } });
-  return served;
+  return serveNetwork(given, { ...serving, blocks: source, dataDir: temporaryFolder(), options: { webhooks: false } });
 };
 
 /** The network with other values in its first milestone. */
@@ -28,12 +26,6 @@ const with1 = (given: object): Network => {
 };
 
 describe("the network of a fork", () => {
-  afterEach(async () => {
-    await served?.stop();
-    served = undefined;
-    await closeTemporaryStores();
-  });
-
   const [first, ...rest] = localNetwork().milestones;
   const tip = blocks[end - 1]?.timestamp ?? 0;
 
@@ -112,7 +104,7 @@ describe("the network of a fork", () => {
   ] as const) {
     it(`may change its ${what}: the next forgers are those whose blocks come, and slots are the network's`, async () => {
       const chain = createLocalChain({ network: { ...localNetwork(), milestones: [{ ...first, activeDelegates: 5, blocktime: 8 }, ...rest, ...changes] } });
-      served = await serveNetwork(chain.network, { chain: chain.adapter });
+      const served = await serveNetwork(chain.network, { chain: chain.adapter });
       const { milestones } = createChainRules(chain.network);
       const made: BlockData[] = [chain.network.genesisBlock];
       const maker = chain.createMaker();

@@ -15,10 +15,7 @@ for (const name of chainNames) {
   describe(`both generations on ${name}`, () => {
     const { delegateRows, walletRows, blockRows, transactionRows, tip } = figuresOf(name);
     let served: Served;
-    before(async () => {
-      served = await serveFirst(name);
-    });
-    after(() => served.stop());
+    before(async () => (served = await serveFirst(name)));
 
     const second = async (path: string): Promise<Flat> => (await served.second(path)) as Flat;
     const meta = async (path: string): Promise<Flat> => {
@@ -216,7 +213,6 @@ it("the first generation is documented: its paths, their parameters and their re
     responses: Record<string, unknown>;
   }
   const { paths } = (await (await served.ask("/openapi.json")).json()) as { paths: Record<string, { get: Operation }> };
-  await served.stop();
   expect(Object.keys(paths).filter((path) => path.startsWith("/api/v1/"))).to.have.members(v1Routes.map(({ path }) => `/api/v1${path}`));
   const taken = (path: string): string[] => (paths[path]?.get.parameters ?? []).map(({ name, required }) => (required ? `${name}!` : name));
   expect(taken("/api/v1/delegates/search")).to.deep.equal(["q!", "limit", "offset", "orderBy"]);
@@ -235,7 +231,6 @@ describe("the first generation by default", () => {
     // The form of amounts is an option of the second generation only.
     expect(await served.get("/signatures/fee")).to.deep.equal({ fee: 500_000_000, success: true });
     expect((await served.get("/accounts/getBalance?address=ANBkoGqWeTSiaEVgVzSKZd3jS7UWzv9PSo")).balance).to.be.a("string");
-    await served.stop();
   });
 
   it("answers 503 while there is no state, except for what does not need it", async () => {
@@ -245,6 +240,5 @@ describe("the first generation by default", () => {
     expect((await served.get("/loader/autoconfigure")).success).to.equal(true);
     expect((await served.get("/blocks/getNethash")).success).to.equal(true);
     expect((await served.get("/peers")).peers).to.deep.equal([]);
-    await served.stop();
   });
 });

@@ -1,10 +1,11 @@
-import { EventEmitter, once } from "node:events";
-import type { AddressInfo } from "node:net";
+import { EventEmitter } from "node:events";
 import { parseExactJson } from "../../src/http/input/exact-json.js";
 import { createApiPlugin } from "../../src/index.js";
 import type { ChainAdapter } from "../../types/chain-adapter.js";
 import type { Network, NodeContext } from "../../types/node-context.js";
+import { atEndOfTest } from "../at-end.js";
 import { type ChainName, loadChain } from "../data/read.js";
+import { listenTo } from "../fixtures/node.js";
 import { storedChain } from "./chains.js";
 import { createReplyCheck } from "./reply-check.js";
 
@@ -15,14 +16,13 @@ export interface Answer {
   body: unknown;
 }
 
-/** A served interface. Every reply is checked against the OpenAPI document that it serves itself. */
+/** A served interface, until the tests have ended that need it. Every reply is checked against the OpenAPI document that it serves itself. */
 export interface Interface {
   /** Base URL, for requests that choose another form of amounts than the option gives. */
   url: string;
   /** Path below `/api`. */
   get(path: string): Promise<Answer>;
   post(path: string, body?: unknown): Promise<Answer>;
-  stop(): Promise<void>;
 }
 
 /** What a test's host has besides the chain. */
@@ -40,8 +40,8 @@ export const serveChain = async (name: ChainName, serving: Serving = {}): Promis
 /** The same for a chain of any network, which comes by an adapter or as blocks. */
 export const serveNetwork = async (network: Network, { now, ...serving }: Serving & Pick<NodeContext, "blocks" | "dataDir">): Promise<Interface> => {
   const plugin = createApiPlugin({ ...serving, network, events: new EventEmitter(), ...(now === undefined ? {} : { clock: { now: () => now } }) });
-  const server = await plugin.listen(0);
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  atEndOfTest(() => plugin.stop());
+  const { origin } = await listenTo(plugin);
 
   // Stricter than `/api/openapi.json`, which allows both forms of amounts.
   const strict = serving.options?.amounts === "string" ? "/api/strings" : "/api/numbers";
@@ -59,11 +59,6 @@ export const serveNetwork = async (network: Network, { now, ...serving }: Servin
     url: `${origin}/api`,
     get: (path) => ask(path, {}),
     post: (path, body) => ask(path, { method: "POST", ...(body === undefined ? {} : { body: exactJson(body) }) }),
-    stop: async () => {
-      const closed = once(server, "close");
-      await plugin.stop();
-      await closed;
-    },
   };
 };
 

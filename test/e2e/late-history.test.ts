@@ -35,8 +35,7 @@ const questionsFrom = (height: number): string[] => [
 
 const withoutBound = ["history", "history?limit=2", `history?height.to=${oldest + 20}`, `history?height.from=${oldest}`, "statement", `statement?to=${oldest + 9}`, `statement?from=${oldest}`];
 
-describe("a store whose history begins later than its chain", function () {
-  this.timeout(120_000);
+describe("a store whose history begins later than its chain", () => {
   let late: StartedNode;
   let whole: StartedNode;
 

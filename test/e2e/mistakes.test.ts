@@ -63,10 +63,7 @@ const mistakes: Mistake[] = [
 
 describe("typical mistakes", () => {
   let served: Interface;
-  before(async () => {
-    served = await serveChain("core3-custom-c");
-  });
-  after(() => served.stop());
+  before(async () => (served = await serveChain("core3-custom-c")));
 
   for (const { what, path, body, status, code, says } of mistakes) {
     it(`are answered with what would be right: ${what}`, async () => {

@@ -119,10 +119,7 @@ describe("unconfirmed transactions, second generation", () => {
       errors: first === undefined ? undefined : { [first]: [refusal] },
     };
   };
-  before(async () => {
-    served = await serveChain("core3-testnet-a", { pool: { list: () => waiting, submit } });
-  });
-  after(() => served.stop());
+  before(async () => (served = await serveChain("core3-testnet-a", { pool: { list: () => waiting, submit } })));
   beforeEach(() => {
     submitted = [];
   });
@@ -212,26 +209,18 @@ describe("unconfirmed transactions, second generation", () => {
 describe("unconfirmed transactions of a host that", () => {
   it("has no pool are an empty list, and none are accepted", async () => {
     const served = await serveChain("core3-testnet-a");
-    try {
-      expect(dataOf(await served.get("/transactions/unconfirmed"))).to.deep.equal([]);
-      expectNotFound(await served.get(`/transactions/unconfirmed/${idOf("c")}`), "Transaction not found");
-      const { status, body } = await served.post("/transactions", { transactions: [unconfirmed("1")] });
-      expect(status).to.equal(501);
-      expect(body).to.deep.equal({ statusCode: 501, error: "Not Implemented", message: "This node takes no transactions.", code: "NOT_SUPPORTED" });
-    } finally {
-      await served.stop();
-    }
+    expect(dataOf(await served.get("/transactions/unconfirmed"))).to.deep.equal([]);
+    expectNotFound(await served.get(`/transactions/unconfirmed/${idOf("c")}`), "Transaction not found");
+    const { status, body } = await served.post("/transactions", { transactions: [unconfirmed("1")] });
+    expect(status).to.equal(501);
+    expect(body).to.deep.equal({ statusCode: 501, error: "Not Implemented", message: "This node takes no transactions.", code: "NOT_SUPPORTED" });
   });
 
   it("looks them up itself are found by its own look-up", async () => {
     const get = (id: string) => Promise.resolve(id === idOf("9") ? unconfirmed("9") : undefined);
     const served = await serveChain("core3-testnet-a", { pool: { list: () => Promise.resolve(waiting), get } });
-    try {
-      expect(dataOf(await served.get(`/transactions/unconfirmed/${idOf("9")}`))).to.have.property("id", idOf("9"));
-      expectNotFound(await served.get(`/transactions/unconfirmed/${idOf("c")}`), "Transaction not found");
-      expect((await served.post("/transactions", { transactions: [unconfirmed("1")] })).status).to.equal(501);
-    } finally {
-      await served.stop();
-    }
+    expect(dataOf(await served.get(`/transactions/unconfirmed/${idOf("9")}`))).to.have.property("id", idOf("9"));
+    expectNotFound(await served.get(`/transactions/unconfirmed/${idOf("c")}`), "Transaction not found");
+    expect((await served.post("/transactions", { transactions: [unconfirmed("1")] })).status).to.equal(501);
   });
 });

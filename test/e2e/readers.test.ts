@@ -1,12 +1,11 @@
-import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
-import { createApiPlugin } from "../../src/index.js";
 import type { ApiPlugin } from "../../types/plugin.js";
 import { loadChain } from "../data/read.js";
-import { createWorkbench, type ExampleProcess, urlIn, type Workbench } from "../hosts/example-process.js";
-import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
+import { temporaryFolder } from "../fixtures/folder.js";
+import { createNode, listenTo } from "../fixtures/node.js";
+import { runExample, type StartedProcess, urlIn } from "../fixtures/process.js";
 import { createReceiver, type Receiver } from "../webhooks/receiver.js";
 import { token, webhookOptions } from "./reader-options.js";
 import { count } from "../fixtures/long.js";
@@ -29,34 +28,25 @@ const paths = [
 ];
 
 /** A node in this process, and other processes that serve its store. */
-describe("readers of a node's store", function () {
-  this.timeout(120_000);
-
+describe("readers of a node's store", () => {
   let dataDir: string;
   let events: EventEmitter;
   let node: ApiPlugin;
-  let fixture: Workbench;
-  let readers: ExampleProcess[];
+  let readers: StartedProcess[];
 
   beforeEach(() => {
     dataDir = temporaryFolder();
     events = new EventEmitter();
-    node = createApiPlugin({ network: chain.network, events, dataDir, options: { webhooks: webhookOptions } });
-    fixture = createWorkbench();
+    node = createNode({ events, dataDir, options: { webhooks: webhookOptions } });
     readers = [];
-  });
-  afterEach(async () => {
-    await fixture.clear();
-    await node.stop();
-    await closeTemporaryStores();
   });
 
   const startReader = async (): Promise<string> => {
-    const reader = fixture.example("test/e2e/reader-process.ts", { DATA_DIR: dataDir, CHAIN: "core3-testnet-a" });
+    const reader = runExample("test/e2e/reader-process.ts", { DATA_DIR: dataDir, CHAIN: "core3-testnet-a" });
     readers.push(reader);
     return urlIn(await reader.line(/^listens at /));
   };
-  const startNode = async (): Promise<string> => `http://127.0.0.1:${((await node.listen(0)).address() as AddressInfo).port}/api`;
+  const listen = async (): Promise<string> => (await listenTo(node)).url;
   const started = (): Promise<unknown> => Promise.all(readers.map((reader) => reader.line(/^started/)));
   const text = async (url: string, init: RequestInit = {}): Promise<string> => (await fetch(url, init)).text();
   const send = async (method: string, url: string, body?: object): Promise<{ status: number; data: unknown }> => {
@@ -74,7 +64,7 @@ describe("readers of a node's store", function () {
       expect((await fetch(`${url}/delegates`)).status).to.equal(503);
       expect(await (await fetch(`${url}/health`)).json()).to.deep.equal({ status: "starting", height: 0 });
     }
-    const own = await startNode();
+    const own = await listen();
     for (const block of chain.blocks.slice(1, 60)) events.emit("block.applied", block);
     await node.settled();
     await started();
@@ -87,7 +77,7 @@ describe("readers of a node's store", function () {
   });
 
   it("never answer from a state older than the last block committed before the request", async () => {
-    const own = await startNode();
+    const own = await listen();
     const urls = await Promise.all([startReader(), startReader()]);
     await started();
     /** For each state of the chain, what the node itself answered in it. */
@@ -152,7 +142,7 @@ describe("readers of a node's store", function () {
     const idOf = ({ data }: { data: unknown }): number => (data as { id: number }).id;
 
     it("give the same answers whichever process a change was sent to, and only the node delivers, once", async () => {
-      const own = await startNode();
+      const own = await listen();
       const urls = await Promise.all([startReader(), startReader()]);
       await started();
       const all = [own, ...urls];
@@ -186,7 +176,7 @@ describe("readers of a node's store", function () {
     });
 
     it("can be killed during writes: the node writes on, and no acknowledged webhook is lost", async () => {
-      const own = await startNode();
+      const own = await listen();
       await node.settled();
       let height = 1;
       const acknowledged: number[] = [];

@@ -18,15 +18,3 @@ export const expectNotFound = ({ status, body }: Answer, message: string): void 
   expect(body).to.deep.equal({ statusCode: 404, error: "Not Found", message, code: message.toUpperCase().replaceAll(" ", "_") });
   expect(status).to.equal(404);
 };
-
-/** The 400s for paging, which are the same for every list. */
-export const pagingRefusals: [query: string, key: string, rule: string][] = [
-  ["limit=0", "limit", "must be >= 1"],
-  ["limit=101", "limit", "must be <= 100"],
-  ["limit=ten", "limit", "must be integer"],
-  ["page=0", "page", "must be >= 1"],
-  ["offset=-1", "offset", "must be >= 0"],
-  ["foo=1", "foo", "is not allowed"],
-];
-
-export const orderRule = (...names: string[]): string => `must be one of ${names.join(", ")}, each alone or with :asc or :desc`;

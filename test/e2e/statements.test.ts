@@ -60,8 +60,7 @@ const parseCsv = (text: string): string[][] => {
 };
 
 for (const name of ["core3-testnet-a", "core3-custom-c"] satisfies ChainName[]) {
-  describe(`history and statements of ${name}`, function () {
-    this.timeout(120_000);
+  describe(`history and statements of ${name}`, () => {
     const { network, blocks, wallets: all } = loadChain(name);
     const wallets = spread(all, 80);
     let get: (path: string, question?: Question) => Promise<Answer>;
@@ -178,8 +177,7 @@ for (const name of ["core3-testnet-a", "core3-custom-c"] satisfies ChainName[]) 
   });
 }
 
-describe("the form of a statement", function () {
-  this.timeout(60_000);
+describe("the form of a statement", () => {
   const { network, blocks } = loadChain("core3-testnet-a");
   const forger = blocks[1]?.generatorPublicKey ?? "";
   let node: MovingNode;

@@ -18,10 +18,7 @@ for (const name of chainNames) {
   describe(`transaction types on ${name}, second generation`, () => {
     const { meta, transactionRows } = figuresOf(name);
     let served: Interface;
-    before(async () => {
-      served = await serveChain(name, { transactionTypes: [entity] });
-    });
-    after(() => served.stop());
+    before(async () => (served = await serveChain(name, { transactionTypes: [entity] })));
 
     it("are listed by name with their numbers, a fork's after the core's", async () => {
       const data = dataOf(await served.get("/transactions/types"));

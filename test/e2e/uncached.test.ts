@@ -6,9 +6,9 @@ import { Agent } from "undici";
 import { createApiPlugin } from "../../src/index.js";
 import type { BlockData } from "../../types/events.js";
 import type { NodeContext } from "../../types/node-context.js";
+import { temporaryFolder } from "../fixtures/folder.js";
 import { createMemoryAdapter, type MemoryAdapter } from "../memory-adapter/adapter.js";
 import { buildRandomChain, chainWish, type RandomChain } from "../random-chain.js";
-import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
 import { namesIn, type Question, questionsAbout } from "./random-questions.js";
 import { count, endAfter } from "../fixtures/long.js";
 
@@ -103,10 +103,7 @@ const moveWhileAsked = async (
   });
 };
 
-describe("the caches", function () {
-  this.timeout(120_000);
-  afterEach(closeTemporaryStores);
-
+describe("the caches", () => {
   it("never answer another question or for another tip: every byte is as if computed anew", async () => {
     const scenario = chainWish({ maxBlocks: 10 }).chain((wish) => fc.record({ wish: fc.constant(wish), seed: fc.nat() }));
     await fc.assert(

@@ -5,7 +5,7 @@ import { figuresOf, type WalletRow } from "./figures.js";
 import { type Interface, parsed, serveChain } from "./interface.js";
 import { lockKindOf, transactionKindOf, walletKind } from "./kinds.js";
 import { describeList, sorted } from "./naive-list.js";
-import { expectNotFound, expectRefused, orderRule, pagingRefusals } from "./refusals.js";
+import { expectNotFound } from "./refusals.js";
 
 const mostBy = <T>(rows: T[], weight: (row: T) => number): T =>
   rows.reduce((best, row) => (weight(row) > weight(best) ? row : best));
@@ -23,10 +23,7 @@ for (const name of chainNames) {
     const locker: WalletRow = mostBy(walletRows, ({ locks }) => Object.keys(locks ?? {}).length);
 
     let served: Interface;
-    before(async () => {
-      served = await serveChain(name);
-    });
-    after(() => served.stop());
+    before(async () => (served = await serveChain(name)));
     const interface_ = () => served;
     const narrowed = { pairs: name === "core3-custom-c" };
 
@@ -89,10 +86,6 @@ for (const name of chainNames) {
           expect((await served.get(`/wallets/${encodeURIComponent(String(id))}`)).body).to.deep.equal(parsed({ data: walletKind.present(row) }));
         }
       });
-
-      it("refuses a query", async () => {
-        expectRefused(await served.get(`/wallets/${busiest.address}?page=1`), "query", "page", "is not allowed");
-      });
     });
 
     describe("an unknown wallet", () => {
@@ -120,43 +113,6 @@ for (const name of chainNames) {
       it("is all transactions and the search with ownerId", async () => {
         expect(dataOf(await served.get(`/wallets/${address}/transactions`))).to.deep.equal(dataOf(await served.post("/transactions/search", { ownerId: address })));
       });
-    });
-
-    describe("what is refused", () => {
-      const order = orderRule(...Object.keys(walletKind.orders));
-      const queries: [query: string, key: string, rule: string][] = [
-        ...pagingRefusals,
-        ["orderBy=foo", "orderBy", order],
-        ["orderBy=balance:up", "orderBy", order],
-        ["balance.from=x", "balance.from", "must be a whole number"],
-        ["balance.form=1", "balance.form", "is not allowed"],
-        ["balance=much", "balance", "must be a whole number"],
-        ["producedBlocks=1.5", "producedBlocks", "must be integer"],
-        ["producedBlocks.to=1.5", "producedBlocks.to", "must be integer"],
-        ["publicKey=abc", "publicKey", "must be 66 hexadecimal digits"],
-        ["vote=%2B", "vote", "must be 66 hexadecimal digits"],
-      ];
-      for (const [query, key, rule] of queries) {
-        it(`includes a query of ${query}`, async () => {
-          expectRefused(await served.get(`/wallets?${query}`), "query", key, rule);
-        });
-      }
-
-      const bodies: [body: unknown, key: string, rule: string][] = [
-        [{ foo: 1 }, "foo", "is not allowed"],
-        [{ addresses: [] }, "addresses", "must NOT have fewer than 1 items"],
-        [{ addresses: Array.from({ length: 51 }, () => "A") }, "addresses", "must NOT have more than 50 items"],
-        [{ balance: { from: 1.5 } }, "balance.from", "must be a whole number"],
-        [{ balance: 5 }, "balance", "must be object"],
-        [{ balance: { form: 5 } }, "balance.form", "is not allowed"],
-        [{ username: 5 }, "username", "must be string"],
-        [[], "value", "must be object"],
-      ];
-      for (const [given, key, rule] of bodies) {
-        it(`includes a body of ${JSON.stringify(given).slice(0, 40)}`, async () => {
-          expectRefused(await served.post("/wallets/search", given), "payload", key, rule);
-        });
-      }
     });
 
     it("accept a search without a body, or with an empty one, as the whole list", async () => {

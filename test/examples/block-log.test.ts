@@ -4,12 +4,10 @@ import { promisify } from "node:util";
 import { expect } from "chai";
 import { openBlockLog } from "../../examples/standalone/files/block-log.js";
 import { loadChain } from "../data/read.js";
-import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
+import { temporaryFolder } from "../fixtures/folder.js";
 import { programOf } from "../fixtures/programs.js";
 
 describe("the example's log of forged blocks", () => {
-  after(closeTemporaryStores);
-
   it("keeps every block that fits after one for which the disk was full", async () => {
     const path = join(temporaryFolder(), "forged.ndjson");
     const script = programOf(new URL("full-log-process.ts", import.meta.url));

@@ -1,5 +1,4 @@
-import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import fc from "fast-check";
@@ -9,6 +8,7 @@ import { type ChainFile, openChainFile } from "../../examples/standalone/files/c
 import { HostError } from "../../examples/standalone/program/host-error.js";
 import { chainFile, loadChain } from "../data/read.js";
 import { localBlocks } from "./local-chain.js";
+import { temporaryFolder } from "../fixtures/folder.js";
 
 const refusal = async (work: Promise<unknown>): Promise<string> => {
   try {
@@ -25,13 +25,12 @@ describe("the standalone host's chain files", () => {
   let path: string;
   let open: ChainFile[];
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), "portico-chain-file-"));
+    folder = temporaryFolder();
     path = join(folder, "chain.ndjson");
     open = [];
   });
   afterEach(async () => {
     for (const file of open) await file.close();
-    rmSync(folder, { recursive: true });
   });
 
   const opened = async (content: string): Promise<ChainFile> => {

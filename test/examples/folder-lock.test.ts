@@ -1,13 +1,13 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { lockFolder } from "../../examples/standalone/files/folder-lock.js";
 import { HostError } from "../../examples/standalone/program/host-error.js";
 import { noteOf } from "../../examples/standalone/files/noted-process.js";
 import { startUnreaped, type Unreaped } from "../unreaped.js";
+import { temporaryFolder } from "../fixtures/folder.js";
 
 const onLinux = process.platform === "linux";
 const endless = "setInterval(() => undefined, 60_000);";
@@ -17,13 +17,12 @@ describe("the lock of a data folder", () => {
   let lock: string;
   let unreaped: Unreaped | undefined;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), "portico-lock-"));
+    folder = temporaryFolder();
     lock = join(folder, "node.pid");
   });
   afterEach(async () => {
     await unreaped?.clear();
     unreaped = undefined;
-    rmSync(folder, { recursive: true });
   });
 
   const refusal = async (limit = 0): Promise<string> =>

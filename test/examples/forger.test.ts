@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import type { BlockData } from "../../types/events.js";
@@ -9,6 +7,7 @@ import { createForger, type Forger } from "../../examples/standalone/chain/forge
 import { createHostEvents, type HostEmitter } from "../../examples/standalone/chain/host-events.js";
 import { createPool } from "../../examples/standalone/chain/pool.js";
 import { createLocalChain, type LocalChain } from "./local-chain.js";
+import { temporaryFolder } from "../fixtures/folder.js";
 
 const epoch = Date.parse("2017-03-21T13:00:00.000Z");
 
@@ -23,7 +22,7 @@ describe("the standalone host's forger", () => {
   let following: Promise<void>;
 
   beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), "portico-forger-"));
+    folder = temporaryFolder();
     log = await openBlockLog(join(folder, "blocks.ndjson"));
     chain = createLocalChain();
     events = createHostEvents();
@@ -40,7 +39,6 @@ describe("the standalone host's forger", () => {
   afterEach(async () => {
     await forger?.stop();
     await log.close();
-    rmSync(folder, { recursive: true });
   });
 
   const onBlock = (event: string, listener: (block: BlockData) => void): void => {

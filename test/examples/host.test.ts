@@ -1,9 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { hasNginx, startNginx } from "../fixtures/nginx.js";
@@ -20,24 +19,23 @@ import { noteOf } from "../../examples/standalone/files/noted-process.js";
 import { chainFile, loadChain } from "../data/read.js";
 import { createMemoryAdapter } from "../memory-adapter/adapter.js";
 import { localBlocks } from "./local-chain.js";
+import { temporaryFolder } from "../fixtures/folder.js";
 
 const everything = { filter: {}, offset: 0, limit: Number.MAX_SAFE_INTEGER };
 
 describe("the standalone host", () => {
-
   let folder: string;
   let hosts: Host[];
   let lines: string[];
   let progress: IndexingProgress[];
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), "portico-host-"));
+    folder = temporaryFolder();
     hosts = [];
     lines = [];
     progress = [];
   });
   afterEach(async () => {
     for (const host of hosts) await host.stop();
-    rmSync(folder, { recursive: true });
   });
 
   const defaults = (): HostOptions => ({ network: "local", host: "127.0.0.1", port: 0, basePath: "/api", dataDir: join(folder, "data"), forge: false, workers: 1, allowTargets: [], logLevel: "info", logFormat: "pretty", accessLog: false });

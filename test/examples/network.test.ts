@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Networks } from "@arkecosystem/crypto";
 import { expect } from "chai";
@@ -9,6 +8,7 @@ import { createLocalNetwork, localSeed } from "../../examples/standalone/chain/g
 import { HostError } from "../../examples/standalone/program/host-error.js";
 import { readNetwork } from "../../examples/standalone/chain/network.js";
 import { loadChain } from "../data/read.js";
+import { temporaryFolder } from "../fixtures/folder.js";
 
 const refusal = (name: string): HostError => {
   try {
@@ -22,12 +22,7 @@ const refusal = (name: string): HostError => {
 
 describe("the standalone host's networks", () => {
   let folder: string;
-  beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), "portico-network-"));
-  });
-  afterEach(() => {
-    rmSync(folder, { recursive: true });
-  });
+  beforeEach(() => (folder = temporaryFolder()));
 
   const writeFiles = (files: object): void => {
     for (const [name, content] of Object.entries(files) as [string, unknown][]) {

@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { UsageError } from "../../examples/standalone/program/host-error.js";
 import { askedFor, helpText, optionRows, optionsTable, readHostOptions } from "../../examples/standalone/options.js";
+import { temporaryFolder } from "../fixtures/folder.js";
 
 const read = (line: string) => readHostOptions(line.split(" ").filter((word) => word !== ""));
 
@@ -127,10 +127,7 @@ describe("the standalone host's command line", () => {
 
 describe("the standalone host's other sources of options", () => {
   let folder: string;
-  beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), "portico-options-"));
-  });
-  afterEach(() => rmSync(folder, { recursive: true }));
+  beforeEach(() => (folder = temporaryFolder()));
 
   const config = (content: unknown): string => {
     const path = join(folder, "node.json");

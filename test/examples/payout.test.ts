@@ -1,19 +1,17 @@
-import { EventEmitter } from "eventemitter3";
 import { once } from "node:events";
 import { execFile } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "chai";
 import { csvOf, payout } from "../../examples/payout/payout.js";
-import { createApiPlugin } from "../../src/index.js";
 import { loadChain } from "../data/read.js";
+import { startNode } from "../fixtures/node.js";
 import { programOf } from "../fixtures/programs.js";
 import { copyOfStored } from "../fixtures/stored-chain.js";
 import { createMemoryAdapter } from "../memory-adapter/adapter.js";
+import { temporaryFolder } from "../fixtures/folder.js";
 
 const { network, blocks, delegates } = loadChain("core3-custom-c");
 const [from, to, share] = [60, 330, 80];
@@ -28,9 +26,7 @@ const tenLines = async (values: (string | number)[], percent: number): Promise<[
   return stdout.trimEnd().split("\n").map((line) => line.split(",") as [string, string]);
 };
 
-describe("the payout example", function () {
-  this.timeout(60_000);
-
+describe("the payout example", () => {
   it("gives each voter what a replay gives it, to the digit", async () => {
     const forger = delegates.find(({ producedBlocks, publicKey }) => producedBlocks > 3 && blocks.slice(from, to).some((block) => block.generatorPublicKey === publicKey));
     if (forger === undefined) throw new Error("no delegate forged in the period");
@@ -53,27 +49,18 @@ describe("the payout example", function () {
     }
     expect(expected.size).to.be.greaterThan(0);
 
-    const dataDir = await copyOfStored("core3-custom-c", mkdtempSync(join(tmpdir(), "portico-payout-")));
-    const source = { read: (first: number, limit: number) => blocks.slice(first - 1, first - 1 + limit), height: () => blocks.length };
-    const plugin = createApiPlugin({ network, events: new EventEmitter(), dataDir, blocks: source, options: { webhooks: false } });
-    const server = await plugin.listen(0);
-    if (!server.listening) await once(server, "listening");
-    const node = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`;
-    try {
-      const payees = await payout({ node, delegate: forger.username, from, to, share });
-      expect(new Map(payees.map(({ address, ...rest }) => [address, rest]))).to.deep.equal(expected);
-      const csv = csvOf(payees).split("\r\n");
-      expect(csv[0]).to.equal("address,amount,blocks");
-      expect(csv[1]).to.equal(`${payees[0]?.address ?? ""},${payees[0]?.amount ?? 0n},${payees[0]?.blocks ?? 0}`);
+    const dataDir = await copyOfStored("core3-custom-c", temporaryFolder());
+    const { url: node } = await startNode({ network, dataDir, blocks, options: { webhooks: false } });
+    const payees = await payout({ node, delegate: forger.username, from, to, share });
+    expect(new Map(payees.map(({ address, ...rest }) => [address, rest]))).to.deep.equal(expected);
+    const csv = csvOf(payees).split("\r\n");
+    expect(csv[0]).to.equal("address,amount,blocks");
+    expect(csv[1]).to.equal(`${payees[0]?.address ?? ""},${payees[0]?.amount ?? 0n},${payees[0]?.blocks ?? 0}`);
 
-      const printed = await tenLines([`${node}/strings`, forger.username, from, to], share);
-      expect(new Map(printed.filter(([, amount]) => amount !== "0").map(([address, amount]) => [address, BigInt(amount)]))).to.deep.equal(
-        new Map([...expected].map(([address, { amount }]) => [address, amount])),
-      );
-    } finally {
-      await plugin.stop();
-      rmSync(dataDir, { recursive: true, force: true });
-    }
+    const printed = await tenLines([`${node}/strings`, forger.username, from, to], share);
+    expect(new Map(printed.filter(([, amount]) => amount !== "0").map(([address, amount]) => [address, BigInt(amount)]))).to.deep.equal(
+      new Map([...expected].map(([address, { amount }]) => [address, amount])),
+    );
   });
 
   it("asks a node again that has had too many requests, when the node says so", async () => {

@@ -1,41 +1,17 @@
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { type ExampleProcess, root, urlIn, watch } from "../hosts/example-process.js";
-import { until } from "../operate/until.js";
-import { programOf } from "../fixtures/programs.js";
+import { temporaryFolder } from "../fixtures/folder.js";
+import { root, runHost as run, type StartedProcess, urlIn } from "../fixtures/process.js";
+import { until } from "../fixtures/until.js";
 
 /** The example host as a program: its log, what it refuses, its page, its backups. */
-describe("the example host as a program", function () {
-  this.timeout(120_000);
-
-  let folder: string;
-  const processes: ChildProcess[] = [];
-  before(() => {
-    folder = mkdtempSync(join(tmpdir(), "portico-program-"));
-  });
-  after(async () => {
-    for (const child of processes.filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null)) {
-      child.kill("SIGKILL");
-      await once(child, "exit");
-    }
-    rmSync(folder, { recursive: true });
-  });
-
-  const run = (args: string[], environment: Record<string, string> = {}): ExampleProcess => {
-    const child = spawn(process.execPath, [programOf("examples/standalone/main.ts"), ...args], {
-      cwd: root,
-      env: { ...process.env, ...environment },
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    processes.push(child);
-    return watch(child);
-  };
+describe("the example host as a program", () => {
+  const folder = temporaryFolder();
   const dataDir = (name: string): string => join(folder, name);
 
   it("refuses a used port, a missing file and a wrong one before it creates anything", async () => {
@@ -72,13 +48,11 @@ describe("the example host as a program", function () {
     it(`goes on when the reader of its output leaves (--log-format ${format}), with a warning of a variable that looks like an option`, async () => {
       const urlFile = join(folder, `${format}.url`);
       const args = ["--data-dir", dataDir(format), "--port", "0", "--url-file", urlFile, "--log-format", format, "--log-level", "debug", "--forge-interval", "20", "--access-log"];
-      const child = spawn(process.execPath, [programOf("examples/standalone/main.ts"), ...args], { cwd: root, env: { ...process.env, PORTICO_HOME: "/opt" }, stdio: ["ignore", "pipe", "pipe"] });
-      processes.push(child);
-      const node = watch(child);
+      const node = run(args, { PORTICO_HOME: "/opt" });
       await node.line(/PORTICO_HOME is not an option/);
       await node.line(/block 2 /);
-      child.stdout.destroy();
-      child.stderr.destroy();
+      node.child.stdout?.destroy();
+      node.child.stderr?.destroy();
       const url = readFileSync(urlFile, "utf8").trim();
       const height = async (): Promise<number> => ((await (await fetch(`${url}/node/status`)).json()) as { data: { now: number } }).data.now;
       const left = await height();
@@ -120,7 +94,7 @@ describe("the example host as a program", function () {
   });
 
   describe("on a public network, behind a proxy", () => {
-    let node: ExampleProcess;
+    let node: StartedProcess;
     let started: { url: string };
     before(async () => {
       node = run(["--data-dir", dataDir("public"), "--port", "0", "--network", "devnet", "--access-log", "--log-clients", "--trusted-proxy", "127.0.0.1"]);
@@ -154,8 +128,8 @@ describe("the example host as a program", function () {
   describe("while it forges", () => {
     const token = "a secret token";
     const headers = { Authorization: token, "Content-Type": "application/json" };
-    const lastIn = ({ lines }: ExampleProcess): number => Math.max(...lines.flatMap((line) => /"msg":"block (\d+)/.exec(line)?.[1] ?? []).map(Number));
-    let node: ExampleProcess;
+    const lastIn = ({ lines }: StartedProcess): number => Math.max(...lines.flatMap((line) => /"msg":"block (\d+)/.exec(line)?.[1] ?? []).map(Number));
+    let node: StartedProcess;
     let url: string;
     before(async () => {
       node = run(["--data-dir", dataDir("data"), "--access-log"], { PORTICO_PORT: "0", PORTICO_FORGE_INTERVAL: "50", PORTICO_WEBHOOK_TOKEN: token });

@@ -25,8 +25,7 @@ const expectValid = ({ crypto }: LocalChain, forged: readonly SignedBlock[]): vo
 
 const senderOf = ({ data }: SignedTransaction): string => String(data.senderPublicKey);
 
-describe("the standalone host's chain and traffic", function () {
-  this.timeout(120_000);
+describe("the standalone host's chain and traffic", () => {
   let chain: LocalChain;
   let made: SignedBlock[];
   let transactions: SignedTransaction[];

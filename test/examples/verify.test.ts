@@ -5,16 +5,13 @@ import { verify } from "../../examples/standalone/verify.js";
 import { formatKey } from "../../src/store/layout/keys.js";
 import { newestMeta, openPageFile } from "../../src/store/lmdb/safe/page-file.js";
 import { loadChain } from "../data/read.js";
-import { closeAll } from "../replica/machines.js";
 import { networkFolder } from "../replica/processes.js";
 import { closeStores, closeTemporaryStores, openTemporaryStore, temporaryFolder } from "../store/temporary-store.js";
 
 const chain = loadChain("core3-custom-c");
 
-describe("npm start -- --verify", function () {
-  this.timeout(60_000);
+describe("npm start -- --verify", () => {
   afterEach(closeTemporaryStores);
-  afterEach(closeAll);
 
   const told = async (options: Parameters<typeof verify>[0]): Promise<{ status: number; lines: string[] }> => {
     const lines: string[] = [];

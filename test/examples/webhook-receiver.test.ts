@@ -1,58 +1,33 @@
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { type AddressInfo, connect } from "node:net";
-import { createInterface } from "node:readline";
+import { connect } from "node:net";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
-import { createApiPlugin } from "../../src/index.js";
-import type { ApiPlugin } from "../../types/plugin.js";
 import { loadChain } from "../data/read.js";
+import { temporaryFolder } from "../fixtures/folder.js";
+import { startNode } from "../fixtures/node.js";
 import { freePort } from "../free-port.js";
-import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
-import { silentLogger } from "../silent.js";
+import { runExample } from "../fixtures/process.js";
 import { programOf } from "../fixtures/programs.js";
 
 const chain = loadChain("core3-testnet-a");
-const root = fileURLToPath(new URL("../..", import.meta.url));
 
 describe("the examples' webhook receiver", () => {
-  let plugin: ApiPlugin | undefined;
-  let receiver: ChildProcess | undefined;
-
-  afterEach(async () => {
-    if (receiver?.exitCode === null) {
-      receiver.kill();
-      await once(receiver, "exit");
-    }
-    receiver = undefined;
-    await plugin?.stop();
-    await closeTemporaryStores();
-  });
-
   it("verifies and prints a block as the node sends it", async () => {
     const events = new EventEmitter();
     const options = { webhooks: { tokens: ["token of the test"], allowTargets: ["127.0.0.0/8"] } };
-    plugin = createApiPlugin({ network: chain.network, events, dataDir: temporaryFolder(), logger: silentLogger, options });
-    const server = await plugin.listen(0);
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/webhooks`;
+    const url = `${(await startNode({ events, options })).url}/webhooks`;
     const headers = { Authorization: "token of the test", "Content-Type": "application/json" };
     const port = await freePort();
     const body = JSON.stringify({ event: "block.applied", target: `http://127.0.0.1:${port}` });
     const created = (await (await fetch(url, { method: "POST", headers, body })).json()) as { data: { id: number; secret: string } };
 
-    receiver = spawn("node", [programOf("examples/webhook-receiver/main.ts")], {
-      cwd: root,
-      env: { ...process.env, PORT: String(port), WEBHOOK_SECRET: created.data.secret, LEDGER: join(temporaryFolder(), "ledger.ndjson") },
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    const lines = createInterface({ input: receiver.stdout! })[Symbol.asyncIterator]();
-    expect((await lines.next()).value).to.equal("Waiting for webhooks.");
+    const receiver = runExample("examples/webhook-receiver/main.ts", { PORT: String(port), WEBHOOK_SECRET: created.data.secret, LEDGER: join(temporaryFolder(), "ledger.ndjson") });
+    await receiver.line(/^Waiting for webhooks\.$/);
     events.emit("block.applied", chain.blocks[1]);
-    const told = String((await lines.next()).value);
-    expect(told).to.match(/^[\w-]+ \{"timestamp":\d+,"data":/);
+    const told = await receiver.line(/^[\w-]+ \{"timestamp":\d+,"data":/);
     expect(told).to.include(chain.blocks[1]!.id);
 
     // Whoever hangs up within a request must not end the receiver.

@@ -1,17 +1,14 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { EventEmitter, once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { EventEmitter } from "node:events";
 import { request } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { AggregatorRegistry, Counter, Gauge, Histogram, Registry } from "prom-client";
 import { connectToNode } from "../../examples/standalone/node-channel.js";
 import { createWorkerMetrics } from "../../examples/standalone/worker-metrics.js";
 import type { ProcessMetrics } from "../../types/node-context.js";
-import { programOf } from "../fixtures/programs.js";
-import { type ExampleProcess, root, urlIn, watch } from "../hosts/example-process.js";
-import { until } from "../operate/until.js";
+import { temporaryFolder } from "../fixtures/folder.js";
+import { runHost, type StartedProcess, urlIn } from "../fixtures/process.js";
+import { until } from "../fixtures/until.js";
 
 /** Over a connection of its own, since the workers get connections in turn. */
 const get = (url: string): Promise<string> =>
@@ -46,26 +43,12 @@ const fallen = (before: string, after: string): string[] => {
   return [...figuresIn(before, "counter", "histogram")].filter(([name, value]) => (now.get(name) ?? -1) < value).map(([name]) => name);
 };
 
-describe("the metrics of npm start -- --workers", function () {
-  this.timeout(120_000);
-
-  let folder: string;
-  let child: ChildProcess;
-  let host: ExampleProcess;
+describe("the metrics of npm start -- --workers", () => {
+  let host: StartedProcess;
   let url: string;
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), "portico-worker-metrics-"));
-    const args = ["--data-dir", join(folder, "data"), "--port", "0", "--workers", "2", "--no-forge", "--log-format", "pretty"];
-    child = spawn(process.execPath, [programOf("examples/standalone/main.ts"), ...args], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
-    host = watch(child);
+    host = runHost(["--data-dir", join(temporaryFolder(), "data"), "--port", "0", "--workers", "2", "--no-forge", "--log-format", "pretty"]);
     url = urlIn(await host.line(/^Portico serves the network local at /));
-  });
-  after(async () => {
-    if (child.exitCode === null && child.signalCode === null) {
-      child.kill("SIGKILL");
-      await once(child, "exit");
-    }
-    rmSync(folder, { recursive: true });
   });
 
   const pidOf = (worker: number): number => Number(/process (\d+)$/.exec(host.lines.findLast((line) => line.startsWith(`worker ${worker} serves`)) ?? "")?.[1]);

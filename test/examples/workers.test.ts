@@ -1,8 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
 import { request } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { EventSource } from "eventsource";
@@ -11,10 +7,10 @@ import { type Actor, createCast } from "../../examples/standalone/chain/cast.js"
 import { createCrypto, transactionData } from "../../examples/standalone/chain/crypto.js";
 import { localSeed, token } from "../../examples/standalone/chain/genesis.js";
 import { readNetwork } from "../../examples/standalone/chain/network.js";
-import { type ExampleProcess, root, urlIn, watch } from "../hosts/example-process.js";
-import { until } from "../operate/until.js";
+import { temporaryFolder } from "../fixtures/folder.js";
+import { runHost, type StartedProcess, urlIn } from "../fixtures/process.js";
+import { until } from "../fixtures/until.js";
 import { createReceiver, type Receiver } from "../webhooks/receiver.js";
-import { programOf } from "../fixtures/programs.js";
 
 const webhookToken = "token of the test";
 
@@ -54,31 +50,23 @@ const askEach = async (workers: number, url: string): Promise<Answer[]> => {
   return [...answers.values()];
 };
 
-describe("npm start -- --workers", function () {
-  this.timeout(240_000);
-
-  let folder: string;
-  const processes: ChildProcess[] = [];
+describe("npm start -- --workers", () => {
+  const folder = temporaryFolder();
   const sources: EventSource[] = [];
   let receiver: Receiver;
   /** A node with two workers, which all but the last tests share. */
-  let host: ExampleProcess;
+  let host: StartedProcess;
   let url: string;
   let pids: number[];
 
-  const run = (...args: string[]): ExampleProcess => {
-    const child = spawn(process.execPath, [programOf("examples/standalone/main.ts"), ...args], { cwd: root, env: { ...process.env, PORTICO_LOG_FORMAT: "pretty" }, stdio: ["ignore", "pipe", "pipe"] });
-    processes.push(child);
-    return watch(child);
-  };
-  const node = (...args: string[]): ExampleProcess => run("--data-dir", join(folder, "data"), "--port", "0", "--webhook-token", webhookToken, ...args);
-  const served = async (started: ExampleProcess): Promise<string> => urlIn(await started.line(/^Portico serves the network local at /));
+  const run = (...args: string[]): StartedProcess => runHost(args, { PORTICO_LOG_FORMAT: "pretty" });
+  const node = (...args: string[]): StartedProcess => run("--data-dir", join(folder, "data"), "--port", "0", "--webhook-token", webhookToken, ...args);
+  const served = async (started: StartedProcess): Promise<string> => urlIn(await started.line(/^Portico serves the network local at /));
   const pidOf = async (worker: number): Promise<number> => Number(/process (\d+)$/.exec(await host.line(new RegExp(`^worker ${worker} serves`)))?.[1]);
-  const heightsIn = ({ lines }: ExampleProcess): number[] => lines.flatMap((line) => /^block (\d+)/.exec(line)?.[1] ?? []).map(Number);
+  const heightsIn = ({ lines }: StartedProcess): number[] => lines.flatMap((line) => /^block (\d+)/.exec(line)?.[1] ?? []).map(Number);
   const errorOf = async (asked: string): Promise<unknown> => ask(asked).catch((error: unknown) => (error as { code: string }).code);
 
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), "portico-workers-"));
     receiver = await createReceiver();
     host = node("--workers", "2", "--forge-interval", "50");
     url = await served(host);
@@ -86,12 +74,7 @@ describe("npm start -- --workers", function () {
   });
   after(async () => {
     sources.forEach((source) => source.close());
-    for (const child of processes.filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null)) {
-      child.kill("SIGKILL");
-      await once(child, "exit");
-    }
     await receiver.close();
-    rmSync(folder, { recursive: true });
   });
 
   it("serves one port from several processes, each at the last reported block", async () => {

@@ -50,7 +50,7 @@ const createWebhook = () =>
   });
 
 const until = async (isSo: () => boolean | Promise<boolean>): Promise<void> => {
-  for (const end = performance.now() + 20_000; !(await isSo()); await delay(20)) {
+  for (const end = performance.now() + 100_000; !(await isSo()); await delay(20)) {
     if (performance.now() > end) throw new Error(`waited in vain; the log has ${JSON.stringify(log)}`);
   }
 };

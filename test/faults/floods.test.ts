@@ -1,26 +1,13 @@
 /** Floods of eleven kinds, each from many addresses at once, and a healthy client beside them. */
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
 import { Agent, type IncomingMessage, request } from "node:http";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
 import { count, isLong } from "../fixtures/long.js";
 import { programOf } from "../fixtures/programs.js";
 import { type FloodKind, floodKinds } from "./flood.js";
-
-/** What a node says of itself (flood-node.ts). */
-interface Told {
-  port: number;
-  connections: number;
-  /** MB that the process cannot let go of: told if asked for. */
-  kept: number;
-  /** Milliseconds of processor time that one turn of its loop took at the most since it was last asked. */
-  held: number;
-}
+import { type FloodedNode, startFloodedNode, type Told } from "./flooded-node.js";
 
 interface Waits {
   p50: number;
@@ -29,33 +16,17 @@ interface Waits {
 
 describe("a healthy client", () => {
   const connections = count(40, 1_000);
-  const folder = mkdtempSync(join(tmpdir(), "portico-flood-"));
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  let node: ChildProcess;
-  let lines: AsyncIterator<string>;
+  let look: FloodedNode["look"];
   let port: number;
 
-  const nextLine = async (): Promise<Told> => JSON.parse((await lines.next()).value as string) as Told;
-  const look = (line = "memory"): Promise<Told> => {
-    node.stdin?.write(`${line}\n`);
-    return nextLine();
-  };
-
-  before(async function () {
-    this.timeout(120_000);
-    const transactions = isLong ? 20_000 : 2_000;
-    node = spawn(process.execPath, ["--expose-gc", programOf(new URL("flood-node.ts", import.meta.url)), folder, String(transactions), "500"], { stdio: ["pipe", "pipe", "inherit"] });
-    lines = createInterface({ input: node.stdout as NodeJS.ReadableStream })[Symbol.asyncIterator]();
-    ({ port } = await nextLine());
+  before(async () => {
+    const node = await startFloodedNode(isLong ? 20_000 : 2_000);
+    ({ look, told: { port } } = node);
     // Compiled, and with all that is made once.
     await waits();
   });
-  after(async () => {
-    agent.destroy();
-    node.stdin?.end();
-    await once(node, "exit");
-    rmSync(folder, { recursive: true });
-  });
+  after(() => agent.destroy());
 
   const ask = async (path: string): Promise<number> => {
     const begun = performance.now();
@@ -86,17 +57,15 @@ describe("a healthy client", () => {
   /** Until nothing is left of a flood: no connection but this client's, and no more memory than before. */
   const untilBack = async (before: Told): Promise<Told> => {
     for (;;) {
-      const told = await look();
+      const told = await look("memory");
       if (told.connections <= 1 && told.kept < before.kept + 16) return told;
       await delay(20);
     }
   };
 
   for (const kind of floodKinds) {
-    it(`is answered beside ${kind}, of which nothing is left when they end`, async function () {
-      // A thousand questions, idle and flooded, take as long as each of them may.
-      this.timeout(isLong ? 300_000 : 60_000);
-      const before = await look();
+    it(`is answered beside ${kind}, of which nothing is left when they end`, async () => {
+      const before = await look("memory");
       const idle = isLong ? await waits() : undefined;
       const end = await startFlood(kind);
       let flooded: Waits;
@@ -104,7 +73,7 @@ describe("a healthy client", () => {
       try {
         await look("held");
         flooded = await waits();
-        during = await look();
+        during = await look("memory");
       } finally {
         // What fails here must not flood the next one's node.
         await end();
@@ -113,8 +82,8 @@ describe("a healthy client", () => {
       if (idle !== undefined) console.log({ kind, idle, flooded, held: during.held, connections: during.connections, kept: [before.kept, during.kept, back.kept] });
       // MB: each stream that is not read once kept 4 of events.
       expect(during.kept).to.be.below(before.kept + 128);
-      // Milliseconds of processor time: they do not depend on what else the machine does.
-      expect(during.held).to.be.below(100);
+      // Milliseconds of processor time: they do not depend on what else the machine does, but on how fast it is now.
+      if (during.held >= 100) expect(during.held).to.be.below(8 * ((await look("numbers")).reading ?? 0));
       if (idle !== undefined) expect(flooded.p99).to.be.below(Math.max(50, 2 * idle.p99));
     });
   }

@@ -1,22 +1,12 @@
 /** What each request takes of the event loop at one time, in milliseconds of processor time: the dearest of every route, and what was found to hold it. */
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { gzipSync } from "node:zlib";
 import { expect } from "chai";
 import { isLong, spread } from "../fixtures/long.js";
-import { programOf } from "../fixtures/programs.js";
 import { ask } from "../http/ask.js";
-
-interface Told {
-  port: number;
-  held: number;
-  /** Milliseconds to read a body of the kind that was asked for, and to write it. */
-  reading?: number;
-}
+import { type FloodedNode, startFloodedNode } from "./flooded-node.js";
 
 interface Parameter {
   name: string;
@@ -41,38 +31,24 @@ const most = 25;
 const transactions = isLong ? 20_000 : 3_000;
 
 describe("the event loop", () => {
-  const folder = mkdtempSync(join(tmpdir(), "portico-held-"));
-  let node: ChildProcess;
-  let lines: AsyncIterator<string>;
+  let node: FloodedNode;
   let port: number;
-  const nextLine = async (): Promise<Told> => JSON.parse((await lines.next()).value as string) as Told;
-  const askNode = async (line: string): Promise<Told> => {
-    node.stdin?.write(`${line}\n`);
-    return nextLine();
-  };
-  const heldNow = async (line = "held"): Promise<number> => (await askNode(line)).held;
+  const heldNow = async (line: "held" | "memory" = "held"): Promise<number> => (await node.look(line)).held;
 
   /** What a request may take. Where reading its body alone, and writing it, takes most of that, which is the least that one can hold the loop for: more. Machines that others use are slow at times. */
-  const limitNow = async (like: Question["like"] = "numbers"): Promise<number> => Math.max(most, ((await askNode(like)).reading ?? 0) * 2);
+  const limitNow = async (like: Question["like"] = "numbers"): Promise<number> => Math.max(most, ((await node.look(like)).reading ?? 0) * 2);
 
-  before(async function () {
-    this.timeout(120_000);
-    node = spawn(process.execPath, ["--expose-gc", programOf(new URL("flood-node.ts", import.meta.url)), folder, String(transactions), "500"], { stdio: ["pipe", "pipe", "inherit"] });
-    lines = createInterface({ input: node.stdout as NodeJS.ReadableStream })[Symbol.asyncIterator]();
-    ({ port } = await nextLine());
-  });
-  after(async () => {
-    node.stdin?.end();
-    await once(node, "exit");
-    rmSync(folder, { recursive: true });
+  before(async () => {
+    node = await startFloodedNode(transactions);
+    ({ port } = node.told);
   });
 
   it("answers every search, though another program has kept the processor from the node", async () => {
     const search = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ fee: { from: 1 }, amount: { from: 1, to: 95_000 }, type: 0 }) };
-    node.kill("SIGSTOP");
+    node.child.kill("SIGSTOP");
     const answers = Array.from({ length: 12 }, (_, page) => ask(port, `/api/transactions/search?orderBy=amount:desc&page=${page + 1}`, search));
     spawnSync(process.execPath, ["-e", "for (const end = Date.now() + 500; Date.now() < end;);"]);
-    node.kill("SIGCONT");
+    node.child.kill("SIGCONT");
     expect((await Promise.all(answers)).map(({ status }) => status)).to.deep.equal(answers.map(() => 200));
   });
 
@@ -99,8 +75,7 @@ describe("the event loop", () => {
     if (statuses !== undefined) expect(Object.values(found).map(({ status }) => status)).to.deep.equal(statuses);
   };
 
-  it(`is held for at most ${most} ms by the fullest page of any route, from the end, by its dearest order and at an earlier height`, async function () {
-    this.timeout(isLong ? 0 : 120_000);
+  it(`is held for at most ${most} ms by the fullest page of any route, from the end, by its dearest order and at an earlier height`, async () => {
     const { paths, components } = (await ask(port, "/api/openapi.json")).json as Document;
     const questions: Record<string, Question> = {};
     const [block] = ((await ask(port, "/api/blocks?limit=1")).json as { data: { id: string; height: number; generator: { address: string } }[] }).data;
@@ -123,8 +98,7 @@ describe("the event loop", () => {
     await expectShort(questions);
   });
 
-  it(`is held for at most ${most} ms by any body that a search or the pool may be sent, compressed or not`, async function () {
-    this.timeout(isLong ? 0 : 120_000);
+  it(`is held for at most ${most} ms by any body that a search or the pool may be sent, compressed or not`, async () => {
     const room = 16_000;
     const filled = (make: (part: string) => string, part: string): string => make(part.repeat(Math.floor(room / part.length)).replace(/,$/, ""));
     const bodies: Record<string, string> = {
@@ -161,9 +135,8 @@ describe("the event loop", () => {
     await expectShort(questions);
   });
 
-  it(`is held for at most ${most} ms by the dry run of conditions whose patterns cost most, and by webhooks that ask for 100,000 addresses`, async function () {
-    this.timeout(isLong ? 0 : 120_000);
-    const headers = { authorization: readFileSync(join(folder, "webhook-token"), "utf8").trim() };
+  it(`is held for at most ${most} ms by the dry run of conditions whose patterns cost most, and by webhooks that ask for 100,000 addresses`, async () => {
+    const headers = { authorization: readFileSync(join(node.folder, "webhook-token"), "utf8").trim() };
     const pattern = { key: "a", condition: "regexp", value: "[ab]*a[ab]{990}[cd]" };
     // In no order, in which a pattern that counts finds the most states.
     const mixed = Array.from({ length: 60_000 }, (_, index) => ((index * index * 7_919) % 31 < 15 ? "a" : "b")).join("");

@@ -1,28 +1,11 @@
 /** A block of 100,000 transactions, and as many in blocks of 150: prints what a turn of the loop took at the most while they were indexed, and the memory. `--count`: transactions. */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { expect } from "chai";
 import { count } from "../fixtures/long.js";
-import { programOf } from "../fixtures/programs.js";
-
-interface Told {
-  held: number;
-  peak: number;
-}
+import { startFloodedNode } from "./flooded-node.js";
 
 describe("a block of 100,000 transactions", () => {
-  const indexed = async (transactions: number, perBlock: number): Promise<Told> => {
-    const folder = mkdtempSync(join(tmpdir(), "portico-large-block-"));
-    const node = spawn(process.execPath, ["--expose-gc", programOf(new URL("flood-node.ts", import.meta.url)), folder, String(transactions), String(perBlock)], { stdio: ["pipe", "pipe", "inherit"] });
-    const lines = createInterface({ input: node.stdout })[Symbol.asyncIterator]();
-    const { held, peak } = JSON.parse((await lines.next()).value as string) as Told;
-    node.stdin.end();
-    await once(node, "exit");
-    rmSync(folder, { recursive: true });
+  const indexed = async (transactions: number, perBlock: number): Promise<{ held: number; peak: number }> => {
+    const { held, peak } = (await startFloodedNode(transactions, perBlock)).told;
     return { held, peak };
   };
 

@@ -1,17 +1,14 @@
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { Agent, type IncomingMessage, request } from "node:http";
-import type { AddressInfo } from "node:net";
 import { brotliCompressSync, gzipSync } from "node:zlib";
-import { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
 import fc from "fast-check";
 import { stringify } from "lossless-json";
-import { type ApiPlugin, createApiPlugin } from "../../src/index.js";
 import { loadChain } from "../data/read.js";
 import { createReplyCheck } from "../e2e/reply-check.js";
 import { count } from "../fixtures/long.js";
-import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
+import { startNode } from "../fixtures/node.js";
 
 interface Parameter {
   name: string;
@@ -82,9 +79,7 @@ const anything: fc.Arbitrary<unknown> = fc.oneof(
 /** Bigints become numbers with all their digits. */
 const jsonOf = (value: unknown): string => stringify(value) ?? "null";
 
-describe("random requests made from the OpenAPI document", function () {
-  this.timeout(0);
-  let plugin: ApiPlugin;
+describe("random requests made from the OpenAPI document", () => {
   let port: number;
   let document: Document;
   let operations: Operation[];
@@ -93,18 +88,14 @@ describe("random requests made from the OpenAPI document", function () {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 
   before(async () => {
-    plugin = createApiPlugin({
+    ({ port } = await startNode({
       network: chain.network,
-      events: new EventEmitter(),
-      dataDir: temporaryFolder(),
-      blocks: { read: (from, limit) => blocks.slice(from - 1, from - 1 + limit) },
+      blocks,
       pool: { list: () => [], get: () => undefined, submit: (given) => ({ accept: given.map(({ id }) => id), broadcast: [], excess: [], invalid: [] }) },
       peers: { list: () => [] },
       logger: { debug: () => undefined, info: () => undefined, warn: () => undefined, error: (message) => void errors.push(message) },
       options: { staleAfter: false, webhooks: { tokens: [token] } },
-    });
-    const server = await plugin.listen(0);
-    port = (server.address() as AddressInfo).port;
+    }));
     document = JSON.parse((await send({ method: "GET", path: "/api/openapi.json", headers: {}, body: undefined })).text) as Document;
     operations = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, { parameters = [], requestBody }]) => ({
@@ -117,11 +108,7 @@ describe("random requests made from the OpenAPI document", function () {
     // What has no end of its own, or is no JSON.
     operations = operations.filter(({ path }) => !/\/(?:events|changes|lake|metrics|docs|console)\b/.test(path) || path.includes("/webhooks"));
   });
-  after(async () => {
-    agent.destroy();
-    await plugin.stop();
-    await closeTemporaryStores();
-  });
+  after(() => agent.destroy());
 
   const resolved = (schema: Schema): Schema => {
     if (schema.$ref === undefined) return schema;

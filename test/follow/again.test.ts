@@ -2,8 +2,8 @@ import { expect } from "chai";
 import type { Cursor } from "../../src/follow/cursor.js";
 import type { KeptBlock } from "../../types/chain-adapter.js";
 import type { FullBlock } from "../../src/chain/blocks/block.js";
-import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
 import { blockData, Node, rules } from "./schedule.js";
+import { temporaryFolder } from "../fixtures/folder.js";
 
 describe("A block that goes and comes again between two reads", () => {
   let node: Node;
@@ -17,10 +17,7 @@ describe("A block that goes and comes again between two reads", () => {
     parent = await node.follow.tip({ hostEvents: false });
     block = rules.parseBlock(blockData("again", tip.height + 1, tip.id, []));
   });
-  afterEach(async () => {
-    await node.store.stop();
-    await closeTemporaryStores();
-  });
+  afterEach(() => node.store.stop());
 
   const told = async (from: Cursor): Promise<[string, number][]> => {
     const { groups } = await node.follow.after(from, { hostEvents: false, limit: 100 });

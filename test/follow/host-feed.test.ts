@@ -1,6 +1,4 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { mock } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
@@ -16,6 +14,7 @@ import { openEventJournal } from "../../src/store/follow/event-journal.js";
 import { openWebhookStore, type WebhookEnvironment } from "../../src/webhooks/rows/store.js";
 import { loadChain } from "../data/read.js";
 import { createLogger } from "../webhooks/stage.js";
+import { temporaryFolder } from "../fixtures/folder.js";
 
 const name = "host-events.journal";
 const rules = createChainRules(loadChain("core3-testnet-a").network);
@@ -48,8 +47,8 @@ describe("events of the host on their way into the log", () => {
   const kept = (): number[] => log.read(0, 100).map(({ json }) => (JSON.parse(json) as { n: number }).n);
   const errors = (): string[] => lines.filter((line) => line.startsWith("error"));
 
-  beforeEach(async () => {
-    dataDir = await mkdtemp(join(tmpdir(), "portico-host-feed-"));
+  beforeEach(() => {
+    dataDir = temporaryFolder();
     environment = openWebhookStore(dataDir);
     log = createHostLog(environment.environment, { writes: true });
     lines = [];
@@ -58,7 +57,6 @@ describe("events of the host on their way into the log", () => {
     mock.timers.reset();
     await feed.end();
     await environment.close();
-    await rm(dataDir, { recursive: true });
   });
 
   it("are taken into it at the next start, each once, where the process ended before", async () => {

@@ -3,8 +3,8 @@ import type { HostLog, LoggedEvent } from "../../types/host-log.js";
 import { PorticoError } from "../../src/errors.js";
 import type { Cursor } from "../../src/follow/cursor.js";
 import { createFollow } from "../../src/follow/create-follow.js";
-import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
 import { Node, rules } from "./schedule.js";
+import { temporaryFolder } from "../fixtures/folder.js";
 
 const many = 3_000;
 
@@ -20,10 +20,7 @@ describe("The log of the host's events", () => {
     const [first] = log.read(0, 1) as [LoggedEvent];
     await log.append(Array.from({ length: many - 1 }, (_, i) => ({ ...first, sequence: i + 2, at: 2 * 10 ** 12 + i, json })));
   });
-  afterEach(async () => {
-    await node.store.stop();
-    await closeTemporaryStores();
-  });
+  afterEach(() => node.store.stop());
 
   const trim = (bounds: { before: number; bytes: number }): void => {
     while (log.trim(bounds));

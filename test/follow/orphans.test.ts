@@ -1,16 +1,14 @@
 import { expect } from "chai";
 import { createAging } from "../../src/async/clock.js";
 import { trimOrphans } from "../../src/store/follow/orphans.js";
+import { temporaryFolder } from "../fixtures/folder.js";
 import { createManualClock } from "../webhooks/manual-clock.js";
-import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
 import { Node, randomFrom } from "./schedule.js";
 
 /** All that there is, however long reading it takes. */
 const read = { hostEvents: false, limit: 100 };
 
 describe("A cursor whose block was taken off the chain", () => {
-  afterEach(closeTemporaryStores);
-
   it("is read from for as long as it is kept, then refused", async () => {
     const node = new Node(temporaryFolder(), "orphans");
     await node.begin();

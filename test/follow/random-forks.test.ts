@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Batch } from "../../src/follow/follow.js";
+import { temporaryFolder } from "../fixtures/folder.js";
 import { count, seedOr } from "../fixtures/long.js";
-import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
 import { activeDelegates, type Ledger, Node, randomFrom, Reader } from "./schedule.js";
 
 /** Schedules with one store: each goes on where the one before ended. */
@@ -55,10 +55,7 @@ const check = async ({ node, readers, known }: Setting): Promise<void> => {
   }
 };
 
-describe("Readers that follow a chain through random forks", function () {
-  this.timeout(0);
-  afterEach(closeTemporaryStores);
-
+describe("Readers that follow a chain through random forks", () => {
   const seed = seedOr(27);
   const schedules = count(200, 10_000);
 

@@ -4,8 +4,10 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { EventEmitter } from "eventemitter3";
 import { type ApiPlugin, type BlockData, createApiPlugin, type NodeContext } from "portico";
+import { atEndOfTest } from "../at-end.js";
 import { loadChain } from "../data/read.js";
-import { createWorkbench, type Workbench } from "./example-process.js";
+import { temporaryFolder } from "../fixtures/folder.js";
+import { runExample } from "../fixtures/process.js";
 import { silentLogger } from "../silent.js";
 
 const { network, blocks } = loadChain("core3-testnet-a");
@@ -24,17 +26,12 @@ const surroundings = () => ({
 });
 
 describe("plugins in a host's process", () => {
-  let bench: Workbench;
-  const plugins: ApiPlugin[] = [];
-  beforeEach(() => (bench = createWorkbench()));
-  afterEach(async () => {
-    for (const plugin of plugins.splice(0)) await plugin.stop();
-    await bench.clear();
-  });
+  let folder: string;
+  beforeEach(() => (folder = temporaryFolder()));
 
   const create = (name: string, context: Partial<NodeContext> = {}): ApiPlugin => {
-    const plugin = createApiPlugin({ network, events: new EventEmitter(), dataDir: join(bench.folder, name), logger: silentLogger, ...context });
-    plugins.push(plugin);
+    const plugin = createApiPlugin({ network, events: new EventEmitter(), dataDir: join(folder, name), logger: silentLogger, ...context });
+    atEndOfTest(() => plugin.stop());
     return plugin;
   };
   const source = (given: readonly BlockData[]) => ({ read: (from: number, limit: number) => given.slice(from - 1, from - 1 + limit) });
@@ -97,10 +94,10 @@ describe("plugins in a host's process", () => {
     plugin.health();
     expect(await plugin.chain.snapshot()).to.equal(undefined);
     expect(plugin.webhooks).to.equal(undefined);
-    expect(readdirSync(bench.folder)).to.deep.equal([]);
+    expect(readdirSync(folder)).to.deep.equal([]);
     expect(events.eventNames()).to.deep.equal([]);
     await plugin.stop();
-    expect(readdirSync(bench.folder), "stopped without having been started").to.deep.equal([]);
+    expect(readdirSync(folder), "stopped without having been started").to.deep.equal([]);
   });
 
   it("are independent of one another, including their webhooks", async () => {
@@ -149,7 +146,7 @@ describe("plugins in a host's process", () => {
 
   for (const when of ["served", "started", "never started"] as const) {
     it(`let the process end by itself after they have ${when} and stopped`, async () => {
-      const child = bench.example("test/hosts/ending-process.ts", { WHEN: when });
+      const child = runExample("test/hosts/ending-process.ts", { WHEN: when });
       expect(await child.ended, child.lines.join("\n")).to.equal(0);
       const said = (what: string): unknown => {
         const line = child.lines.find((said) => said.startsWith(`${what} {`));

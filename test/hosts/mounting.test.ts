@@ -1,8 +1,6 @@
 import { createServer, type IncomingMessage, request as requestOf, type ServerResponse } from "node:http";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Router } from "@koa/router";
 import { expect } from "chai";
@@ -16,6 +14,7 @@ import { loadChain } from "../data/read.js";
 import { hasNginx, startNginx } from "../fixtures/nginx.js";
 import { createMemoryAdapter } from "../memory-adapter/adapter.js";
 import { silentLogger } from "../silent.js";
+import { temporaryFolder } from "../fixtures/folder.js";
 
 const { network, blocks } = loadChain("core3-testnet-a");
 const adapter = createMemoryAdapter(network);
@@ -58,7 +57,7 @@ describe("mounting into a host's server", () => {
     if (!hasNginx()) return this.skip();
     const created = createApiPlugin({ network, events: new EventEmitter(), chain: adapter, logger: silentLogger, options: { trustedProxies: ["127.0.0.1"], rateLimit: { perMinute: 10, exempt: [] } } });
     await created.start();
-    const folder = mkdtempSync(join(tmpdir(), "portico-socket-"));
+    const folder = temporaryFolder();
     const server = createServer(created.callback()).listen(join(folder, "node.sock"));
     await once(server, "listening");
     const nginx = await startNginx(`server { listen 80; location / { proxy_pass http://unix:${folder}/node.sock; proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for; } }`);
@@ -66,7 +65,6 @@ describe("mounting into a host's server", () => {
       await nginx.end();
       await created.stop();
       server.close();
-      rmSync(folder, { recursive: true });
     });
     const remaining = async (localAddress: string): Promise<number> => {
       const [reply] = (await once(requestOf(`${nginx.origin}/api/blockchain`, { localAddress }).end(), "response")) as [IncomingMessage];

@@ -1,16 +1,16 @@
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { get, type IncomingMessage } from "node:http";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { expect } from "chai";
 import { EventSource } from "eventsource";
-import { createWorkbench, type ExampleProcess, type Workbench } from "./example-process.js";
+import { temporaryFolder } from "../fixtures/folder.js";
+import { runExample, type StartedProcess } from "../fixtures/process.js";
 
 interface Host {
   name: string;
-  start(bench: Workbench): ExampleProcess;
-  /** Its data folder, below the folder it is started in. */
-  dataDir: string;
+  /** Its program. Its data folder has the name of the one that this is in. */
+  file: string;
   /** Its own page, how it answers an unknown path, and whether it echoes bodies. */
   own?: { page: string; nothing: RegExp; echoes?: boolean };
   /** Whether it stops cleanly on Ctrl-C. */
@@ -20,56 +20,49 @@ interface Host {
 const hosts: Host[] = [
   {
     name: "Koa",
-    start: (bench) => bench.example("examples/koa-host/main.ts"),
-    dataDir: "data/koa-host",
+    file: "examples/koa-host/main.ts",
     own: { page: "The node's own pages", nothing: /The node's own pages/ },
     stops: true,
   },
   {
     name: "Express 5",
-    start: (bench) => bench.example("examples/express-host/main.ts"),
-    dataDir: "data/express-host",
+    file: "examples/express-host/main.ts",
     own: { page: "The node's own pages", nothing: /Cannot GET \/nowhere/, echoes: true },
     stops: true,
   },
   {
     name: "Fastify 5",
-    start: (bench) => bench.example("examples/fastify-host/main.ts"),
-    dataDir: "data/fastify-host",
+    file: "examples/fastify-host/main.ts",
     own: { page: "The node's own pages", nothing: /Route GET:\/nowhere not found/, echoes: true },
     stops: true,
   },
   {
     name: "node:http",
-    start: (bench) => bench.example("examples/http-host/main.ts"),
-    dataDir: "data/http-host",
+    file: "examples/http-host/main.ts",
     own: { page: "The node's own pages", nothing: /The node's own pages/ },
     stops: true,
   },
   {
     name: "CommonJS",
-    start: (bench) => bench.example("examples/commonjs-host/main.cjs"),
-    dataDir: "data/commonjs-host",
+    file: "examples/commonjs-host/main.cjs",
     stops: true,
   },
 ];
 
 const json = { "Content-Type": "application/json" };
 
-for (const { name, start, dataDir, own, stops = false } of hosts) {
-  describe(`a host with ${name}`, function () {
-    this.timeout(120_000);
-    let bench: Workbench;
-    let host: ExampleProcess;
+for (const { name, file, own, stops = false } of hosts) {
+  describe(`a host with ${name}`, () => {
+    let folder: string;
+    let host: StartedProcess;
     let url: string;
 
     before(async () => {
-      bench = createWorkbench();
-      host = start(bench);
+      folder = temporaryFolder();
+      host = runExample(file, {}, [], folder);
       const port = /port: (\d+)/.exec(await host.line(/The node listens on/))?.[1];
       url = `http://127.0.0.1:${port}`;
     });
-    after(() => bench.clear());
 
     const text = async (path: string, init?: RequestInit): Promise<{ status: number; body: string }> => {
       const response = await fetch(`${url}${path}`, init);
@@ -100,7 +93,7 @@ for (const { name, start, dataDir, own, stops = false } of hosts) {
 
     it("requires the token for webhooks", async () => {
       expect((await text("/api/webhooks")).status).to.equal(401);
-      const Authorization = readFileSync(join(bench.folder, dataDir, "webhook-token"), "utf8").trim();
+      const Authorization = readFileSync(join(folder, "data", basename(dirname(file)), "webhook-token"), "utf8").trim();
       const body = JSON.stringify({ event: "block.applied", target: "https://receiver.invalid/" });
       const created = await text("/api/webhooks", { method: "POST", body, headers: { ...json, Authorization } });
       expect(created.status).to.equal(201);

@@ -5,7 +5,8 @@ import { expect } from "chai";
 import { createLakeReader, openLake } from "../../src/lake/index.js";
 import { loadChain } from "../data/read.js";
 import { onlyWhere } from "../fixtures/installed.js";
-import { closeAll, temporaryFolder, until } from "../replica/machines.js";
+import { temporaryFolder } from "../fixtures/folder.js";
+import { until } from "../fixtures/until.js";
 import { HostProcess, networkFolder } from "../replica/processes.js";
 
 const { network, blocks: all } = loadChain("core3-testnet-a");
@@ -26,10 +27,7 @@ const canMount = (): boolean => {
   return spawnSync(program, [...rest, "true"]).status === 0;
 };
 
-describe("A node whose lake is on a disk that becomes full", function () {
-  this.timeout(120_000);
-  afterEach(closeAll);
-
+describe("A node whose lake is on a disk that becomes full", () => {
   onlyWhere(canMount, "no file system can be mounted here: a lake on a full disk is not tested");
 
   it("goes on without it and says so, lists only whole files, and writes it on when there is room", async () => {

@@ -11,7 +11,10 @@ import { openNodeKey } from "../../src/files/node-key.js";
 import type { BlockData } from "../../types/events.js";
 import { onlyWhere } from "../fixtures/installed.js";
 import { hasNginx, lakeServer, startNginx } from "../fixtures/nginx.js";
-import { atEnd, chainBlocks, closeAll, network, startNodeWithLake, temporaryFolder, until } from "../replica/machines.js";
+import { atEndOfTest } from "../at-end.js";
+import { temporaryFolder } from "../fixtures/folder.js";
+import { until } from "../fixtures/until.js";
+import { chainBlocks, network, startNodeWithLake } from "../replica/machines.js";
 import { HostProcess, networkFolder } from "../replica/processes.js";
 import { silentLogger } from "../silent.js";
 
@@ -19,10 +22,7 @@ import { silentLogger } from "../silent.js";
 const size = 40;
 const end = size * 4;
 
-describe("A lake's import by the example host", function () {
-  this.timeout(120_000);
-  afterEach(closeAll);
-
+describe("A lake's import by the example host", () => {
   onlyWhere(hasNginx, "nginx is not installed: no lake is imported from it");
 
   /** A node with a lake, which nginx serves, too. */
@@ -31,7 +31,7 @@ describe("A lake's import by the example host", function () {
     const folder = node.lake.dir;
     const manifest = (): Manifest => JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8")) as Manifest;
     const nginx = await startNginx(lakeServer(folder));
-    atEnd(nginx.end);
+    atEndOfTest(nginx.end);
     return { node, folder, url: `${nginx.origin}/lake`, manifest };
   };
 
@@ -40,7 +40,7 @@ describe("A lake's import by the example host", function () {
     const own: HostOptions = { network: networkFolder(network), host: "127.0.0.1", port: 0, basePath: "/api", dataDir: temporaryFolder(), forge: false, workers: 1, allowTargets: [], logLevel: "info", logFormat: "json", accessLog: false };
     const host = await startHost({ ...own, ...(url === undefined ? {} : { import: url }), ...options }, { logger: silentLogger, clock: systemClock });
     if (host === undefined) throw new Error("the start was given up");
-    atEnd(host.stop);
+    atEndOfTest(host.stop);
     return host;
   };
 

@@ -4,7 +4,8 @@ import { expect } from "chai";
 import { createLakeReader, openLake } from "../../src/lake/index.js";
 import { loadChain } from "../data/read.js";
 import { count, isLong } from "../fixtures/long.js";
-import { closeAll, temporaryFolder, until } from "../replica/machines.js";
+import { temporaryFolder } from "../fixtures/folder.js";
+import { until } from "../fixtures/until.js";
 import { HostProcess, networkFolder } from "../replica/processes.js";
 
 const { network, blocks: all } = loadChain("core3-testnet-a");
@@ -17,10 +18,7 @@ const filesIn = (lake: string): number => {
   return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as { blocks: unknown[] }).blocks.length : 0;
 };
 
-describe("A node that is killed while it writes its lake", function () {
-  this.timeout(0);
-  afterEach(closeAll);
-
+describe("A node that is killed while it writes its lake", () => {
   const kills = count(1, 50);
 
   it(`goes on with it after each start (${kills} kills); what it has is whole, and others import it from its folder and its URL`, async () => {

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { openLake } from "../../src/lake/index.js";
 import { type BlockFile, blockFileName, manifestBytes, manifestFile, olderManifest, sha256Of, signManifest } from "../../src/lake/manifest.js";
-import { closeAll, startServer, temporaryFolder } from "../replica/machines.js";
+import { temporaryFolder } from "../fixtures/folder.js";
+import { startServer } from "../replica/machines.js";
 import { silentLogger } from "../silent.js";
 
 const nethash = "f".repeat(64);
@@ -74,7 +75,6 @@ describe("A lake that a data folder knows", () => {
       }
     }));
   });
-  afterEach(closeAll);
 
   const open = async (key?: string): Promise<number> => {
     const files = await openLake(url, { nethash, key, dataDir, logger: silentLogger });

@@ -1,9 +1,7 @@
 import { EventEmitter } from "node:events";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { gunzipSync } from "node:zlib";
 import { expect } from "chai";
 import { blockLine } from "../../src/chain/blocks/block.js";
@@ -15,26 +13,12 @@ import { openNodeKey } from "../../src/files/node-key.js";
 import type { BlockData } from "../../types/events.js";
 import type { LakeOptions } from "../../types/options.js";
 import type { ApiPlugin } from "../../types/plugin.js";
+import { atEndOfTest } from "../at-end.js";
 import { type ChainName, loadChain } from "../data/read.js";
+import { temporaryFolder } from "../fixtures/folder.js";
 import { hasNginx, lakeServer, startNginx } from "../fixtures/nginx.js";
+import { until } from "../fixtures/until.js";
 import { silentLogger } from "../silent.js";
-
-const folders: string[] = [];
-const temporaryFolder = (): string => {
-  const folder = mkdtempSync(join(tmpdir(), "portico-lake-test-"));
-  folders.push(folder);
-  return folder;
-};
-
-const until = async <T>(what: string, ask: () => T | undefined | false | Promise<T | undefined | false>): Promise<T> => {
-  const end = performance.now() + 60_000;
-  for (;;) {
-    const found = await ask();
-    if (found !== undefined && found !== false) return found;
-    if (performance.now() > end) throw new Error(`${what}: not within a minute`);
-    await delay(20);
-  }
-};
 
 interface Node {
   plugin: ApiPlugin;
@@ -42,8 +26,6 @@ interface Node {
   errors: string[];
   digest(): Promise<string>;
 }
-
-const running: ApiPlugin[] = [];
 
 /** A node whose chain is that of a file up to a height. */
 const startNode = async (name: ChainName, dataDir: string, lake: LakeOptions | undefined, { upTo = Infinity, source }: { upTo?: number; source?: { read(from: number, limit: number): Promise<BlockData[]> } } = {}): Promise<Node> => {
@@ -58,7 +40,7 @@ const startNode = async (name: ChainName, dataDir: string, lake: LakeOptions | u
     logger: { ...silentLogger, error: (message: string) => void errors.push(message) },
     options: { finality: 10, rateLimit: false, webhooks: false, ...(lake === undefined ? {} : { lake }) },
   });
-  running.push(plugin);
+  atEndOfTest(() => plugin.stop());
   const server = await plugin.listen(0);
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`;
   const digest = async (): Promise<string> => ((await (await fetch(`${url}/blockchain`)).json()) as { data: { digest: string } }).data.digest;
@@ -111,8 +93,7 @@ describe("lines of chain files", () => {
   }
 });
 
-describe("a lake", function () {
-  this.timeout(120_000);
+describe("a lake", () => {
   const dir = temporaryFolder();
   const dataDir = temporaryFolder();
   let node: Node;
@@ -120,11 +101,6 @@ describe("a lake", function () {
   before(async () => {
     node = await startNode(name, dataDir, { dir, blocksPerFile: 100 });
     await filesUpTo(dir, 200);
-  });
-
-  after(async () => {
-    for (const plugin of running.splice(0)) await plugin.stop();
-    for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
   });
 
   /** A copy of the folder that a test may damage. */

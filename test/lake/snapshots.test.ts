@@ -1,8 +1,6 @@
 import { EventEmitter } from "node:events";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
 import { createApiPlugin, verifyStore } from "../../src/index.js";
 import { openLake, unpackSnapshot } from "../../src/lake/index.js";
@@ -12,31 +10,15 @@ import { restoreFromLake } from "../../src/plugin/replica-context.js";
 import type { LmdbChain } from "../../src/store/lmdb-chain.js";
 import type { BlockData } from "../../types/events.js";
 import type { ApiPlugin } from "../../types/plugin.js";
+import { atEndOfTest } from "../at-end.js";
 import { loadChain } from "../data/read.js";
+import { temporaryFolder } from "../fixtures/folder.js";
+import { until } from "../fixtures/until.js";
 import { createMemoryAdapter } from "../memory-adapter/adapter.js";
 import { silentLogger } from "../silent.js";
 
 const { network, blocks } = loadChain("core3-custom-c");
 const { nethash } = network.network;
-const folders: string[] = [];
-const running: ApiPlugin[] = [];
-
-const temporaryFolder = (): string => {
-  const folder = mkdtempSync(join(tmpdir(), "portico-snapshots-test-"));
-  folders.push(folder);
-  return folder;
-};
-
-const until = async <T>(what: string, ask: () => T | undefined | false): Promise<T> => {
-  const end = performance.now() + 120_000;
-  for (;;) {
-    const found = ask();
-    if (found !== undefined && found !== false) return found;
-    if (performance.now() > end) throw new Error(`${what}: not within two minutes`);
-    await delay(20);
-  }
-};
-
 const digestIn = async (plugin: ApiPlugin): Promise<string | undefined> => {
   const snapshot = await plugin.chain.snapshot();
   const digest = snapshot?.digest;
@@ -58,8 +40,7 @@ const digestAt = (height: number): string | undefined => digests[height - 1];
 const manifestOf = (dir: string): Manifest | undefined =>
   existsSync(join(dir, "manifest.json")) ? (JSON.parse(readFileSync(join(dir, "manifest.json"), "utf8")) as Manifest) : undefined;
 
-describe("snapshots of a lake", function () {
-  this.timeout(240_000);
+describe("snapshots of a lake", () => {
   const [dir, dataDir] = [temporaryFolder(), temporaryFolder()];
   const secret = "a secret that no snapshot may have";
   /** Blocks that the host's chain has so far. */
@@ -86,7 +67,7 @@ describe("snapshots of a lake", function () {
       logger: silentLogger,
       options: { finality: 10, webhooks: { tokens: ["a token of the test"] }, ...(lake ? { lake: { dir, blocksPerFile: 50, snapshotEvery: 50, keepSnapshots: 2 } } : {}) },
     });
-    running.push(plugin);
+    atEndOfTest(() => plugin.stop());
     return plugin;
   };
 
@@ -102,11 +83,6 @@ describe("snapshots of a lake", function () {
     await node.start();
     node.webhooks?.create({ event: "block.forged", target: "http://198.41.0.4/", conditions: [{ key: "id", condition: "eq", value: secret }] });
     await snapshotAt(150);
-  });
-
-  after(async () => {
-    for (const plugin of running.splice(0)) await plugin.stop();
-    for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
   });
 
   it("are of final blocks, with the digest of the state after them, and nothing of how they were made is left", async () => {
@@ -127,7 +103,7 @@ describe("snapshots of a lake", function () {
       logger: silentLogger,
       options: { finality: 10, lake: { dir: folder, blocksPerFile: 50, snapshotEvery: 50 } },
     });
-    running.push(plugin);
+    atEndOfTest(() => plugin.stop());
     await plugin.start();
     const { snapshots } = await until("the snapshot", () => (manifestOf(folder)?.snapshots.length ?? 0) > 0 && manifestOf(folder));
     expect(snapshots[0]).to.include({ height: 50, digest: digestAt(50) });
@@ -145,7 +121,7 @@ describe("snapshots of a lake", function () {
       logger: { ...silentLogger, error: (line) => void errors.push(line) },
       options: { finality: 10, lake: { dir: temporaryFolder(), blocksPerFile: 50, snapshotEvery: 50 } },
     });
-    running.push(plugin);
+    atEndOfTest(() => plugin.stop());
     const chainOf = plugin.chain as unknown as Required<Pick<LmdbChain, "copyAt">>;
     const { copyAt } = chainOf;
     chainOf.copyAt = async (...given) => {

@@ -8,10 +8,10 @@ import { createApiPlugin } from "../../src/plugin/plugin.js";
 import type { ApiPlugin } from "../../types/plugin.js";
 import type { BlockData } from "../../types/events.js";
 import { onlyWithChromium, openPage } from "../fixtures/chromium.js";
+import { temporaryFolder } from "../fixtures/folder.js";
 import { blockData, genesis, network } from "../follow/schedule.js";
-import { until } from "../operate/until.js";
+import { until } from "../fixtures/until.js";
 import { silentLogger } from "../silent.js";
-import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
 
 /** A page of another origin that keeps the ids of the chain's blocks by what it is told, and what makes no sense of that. */
 const pageOf = (api: string): string => `<!doctype html><script>
@@ -31,8 +31,7 @@ const pageOf = (api: string): string => `<!doctype html><script>
   });
 </script>`;
 
-describe("The event stream, in Chromium's own EventSource", function () {
-  this.timeout(120_000);
+describe("The event stream, in Chromium's own EventSource", () => {
   onlyWithChromium("the stream is");
   let dataDir = "";
   let view: Page | undefined;
@@ -82,7 +81,6 @@ describe("The event stream, in Chromium's own EventSource", function () {
     site?.close();
     proxy?.close();
     await plugin?.stop();
-    await closeTemporaryStores();
   });
 
   it("tells a page of another origin of the chain through a reorganisation, and of what it missed while the node was away", async () => {

@@ -3,8 +3,8 @@ import { expect } from "chai";
 import { systemAfter, systemClock } from "../../src/async/clock.js";
 import type { Follow } from "../../src/follow/follow.js";
 import { createOpenEvents, type EventStream } from "../../src/live/event-stream.js";
+import { temporaryFolder } from "../fixtures/folder.js";
 import { Node, randomFrom } from "../follow/schedule.js";
-import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
 import { createManualClock } from "../webhooks/manual-clock.js";
 
 type Open = ReturnType<typeof createOpenEvents>;
@@ -72,10 +72,7 @@ class Client {
 }
 
 describe("Streams of one channel", () => {
-  afterEach(closeTemporaryStores);
-
-  it("end with the node's chain, whenever they come, are slow, leave and come back", async function () {
-    this.timeout(60_000);
+  it("end with the node's chain, whenever they come, are slow, leave and come back", async () => {
     for (let seed = 1; seed <= 8; seed++) {
       const random = randomFrom(seed);
       const node = new Node(temporaryFolder(), `channel ${seed}`);

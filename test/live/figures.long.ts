@@ -1,8 +1,5 @@
 /** Figures of following: streams at the tip, events matched in a backfill. */
-import { mkdtempSync, rmSync } from "node:fs";
 import { connect, type AddressInfo, type Socket } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { expect } from "chai";
 import { EventEmitter } from "eventemitter3";
 import { createChainRules } from "../../src/chain/rules.js";
@@ -13,6 +10,7 @@ import { count } from "../fixtures/long.js";
 import { silentLogger } from "../silent.js";
 import { chain } from "../store/branches.js";
 import { closeTemporaryStores, openTemporaryStore } from "../store/temporary-store.js";
+import { temporaryFolder } from "../fixtures/folder.js";
 
 const streams = count(1_000, 1_000);
 
@@ -37,7 +35,7 @@ describe("Figures of following", function () {
   afterEach(closeTemporaryStores);
 
   it(`${streams} streams get a block; each takes this much memory`, async () => {
-    const dataDir = mkdtempSync(join(tmpdir(), "portico-streams-"));
+    const dataDir = temporaryFolder();
     const events = new EventEmitter();
     const blocks = chain.blocks.slice(0, 100);
     const options = { rateLimit: false, webhooks: false, maxStreams: streams } as const;
@@ -73,7 +71,6 @@ describe("Figures of following", function () {
     console.log(`      ${streams} streams: from the commit of a block to the last client, median ${last[10]!.toFixed(1)} ms, worst of 20 ${last.at(-1)!.toFixed(1)} ms; memory of a stream and its client ${(memory / 1024).toFixed(1)} KB`);
     sockets.forEach((socket) => socket.destroy());
     await plugin.stop();
-    rmSync(dataDir, { recursive: true });
     expect(last).to.have.length(20);
   });
 

@@ -4,8 +4,8 @@ import type { After } from "../../src/async/clock.js";
 import { cursorText } from "../../src/follow/cursor.js";
 import { changeStream } from "../../src/live/change-stream.js";
 import { createOpenEvents } from "../../src/live/event-stream.js";
+import { temporaryFolder } from "../fixtures/folder.js";
 import { Node, randomFrom } from "../follow/schedule.js";
-import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
 import { createManualClock, type ManualClock } from "../webhooks/manual-clock.js";
 
 const heartbeat = 14_000;
@@ -26,7 +26,6 @@ describe("A stream that has nothing to tell", () => {
   afterEach(async () => {
     leaving.abort();
     await node.store.stop();
-    await closeTemporaryStores();
   });
 
   const needs = () => {

@@ -11,8 +11,7 @@ interface Reply {
   body: { data: { event: string; data: { number?: string } }[]; message?: string; code?: string; validation?: { source: string; keys: string[] } };
 }
 
-describe("What a reader of events asks for", function () {
-  this.timeout(60_000);
+describe("What a reader of events asks for", () => {
   let api: string;
 
   before(async () => {

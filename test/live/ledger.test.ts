@@ -1,17 +1,15 @@
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { expect } from "chai";
 import { EventEmitter } from "eventemitter3";
-import { createApiPlugin } from "../../src/plugin/plugin.js";
 import type { BlockData } from "../../types/events.js";
+import { atEndOfTest } from "../at-end.js";
 import { loadChain } from "../data/read.js";
-import { silentLogger } from "../silent.js";
 import { startLedger } from "./ledger-client.js";
 import { balancesOfNode } from "./node-wallets.js";
+import { temporaryFolder } from "../fixtures/folder.js";
+import { startNode, createNode, listenTo } from "../fixtures/node.js";
 
 const chain = loadChain("core3-custom-c");
 
@@ -30,32 +28,21 @@ const expectBalances = async (api: string, balances: ReadonlyMap<string, bigint>
   expect(node.map(([address]) => [address, balances.get(address) ?? 0n])).to.deep.equal(node);
 };
 
-describe("The example client that follows the event stream", function () {
-  this.timeout(120_000);
-
+describe("The example client that follows the event stream", () => {
   it("has the balances of the node's wallets, through forks and a restart of the node, whatever its transactions are", async () => {
-    const dataDir = mkdtempSync(join(tmpdir(), "portico-ledger-"));
+    const dataDir = temporaryFolder();
     const events = new EventEmitter();
     const blocks = chain.blocks.slice(0, 200);
-    const open = () =>
-      createApiPlugin({
-        network: chain.network,
-        events,
-        dataDir,
-        blocks: { read: (from, limit) => blocks.slice(from - 1, from - 1 + limit) },
-        logger: silentLogger,
-        options: { rateLimit: false, webhooks: false, amounts: "string" },
-      });
+    const open = () => createNode({ network: chain.network, events, dataDir, blocks, options: { rateLimit: false, webhooks: false, amounts: "string" } });
     let plugin = open();
-    const server = await plugin.listen(0);
-    const { port } = server.address() as AddressInfo;
-    const api = `http://127.0.0.1:${port}/api`;
+    const { port, url: api } = await listenTo(plugin);
 
     let [reached, wake] = ["", () => undefined as void];
     const ledger = startLedger(api, (cursor) => {
       reached = cursor;
       wake();
     });
+    atEndOfTest(() => ledger.stop());
     const compare = async (): Promise<void> => {
       const { height, id } = blocks.at(-1)!;
       while (!reached.startsWith(`${height}-${id}`)) await new Promise<void>((resolve) => (wake = resolve));
@@ -73,37 +60,25 @@ describe("The example client that follows the event stream", function () {
       await plugin.settled();
     };
 
-    try {
-      await compare();
-      // What the last blocks pay, lock, claim and refund is taken back, and done again.
-      await revertTo(155);
-      await compare();
-      await apply(...emptyBranch(155, 8));
-      await compare();
-      await revertTo(155);
-      await apply(...chain.blocks.slice(155, 205));
-      await compare();
-      await plugin.stop();
-      blocks.splice(170, Infinity, ...emptyBranch(170, 40));
-      plugin = open();
-      await plugin.listen(port);
-      await compare();
-    } finally {
-      await ledger.stop();
-      await plugin.stop();
-      rmSync(dataDir, { recursive: true, force: true });
-    }
+    await compare();
+    // What the last blocks pay, lock, claim and refund is taken back, and done again.
+    await revertTo(155);
+    await compare();
+    await apply(...emptyBranch(155, 8));
+    await compare();
+    await revertTo(155);
+    await apply(...chain.blocks.slice(155, 205));
+    await compare();
+    await plugin.stop();
+    blocks.splice(170, Infinity, ...emptyBranch(170, 40));
+    plugin = open();
+    await plugin.listen(port);
+    await compare();
   });
 
   it("applies no block twice and none by half where connections are cut within blocks, and waits for a node that is not ready", async () => {
-    const dataDir = mkdtempSync(join(tmpdir(), "portico-ledger-"));
     const blocks = chain.blocks.slice(0, 60);
-    const plugin = createApiPlugin({
-      ...{ network: chain.network, events: new EventEmitter(), dataDir, logger: silentLogger },
-      blocks: { read: (from, limit) => blocks.slice(from - 1, from - 1 + limit) },
-      options: { rateLimit: false, webhooks: false },
-    });
-    const { port } = (await plugin.listen(0)).address() as AddressInfo;
+    const { plugin, port } = await startNode({ network: chain.network, blocks, options: { rateLimit: false, webhooks: false } });
     await plugin.settled();
     /** Where each connection to the stream is cut: the first two end within genesis. */
     const cuts = [3_000, 20_000, 200_000, Infinity];
@@ -124,6 +99,10 @@ describe("The example client that follows the event stream", function () {
       };
       relay().catch(() => response.destroy());
     }).listen(0, "127.0.0.1");
+    atEndOfTest(() => {
+      proxy.closeAllConnections();
+      proxy.close();
+    });
     await once(proxy, "listening");
     const api = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/api`;
     const cursors: string[] = [];
@@ -132,17 +111,10 @@ describe("The example client that follows the event stream", function () {
       cursors.push(cursor);
       wake();
     });
-    try {
-      while (cursors.length < blocks.length) await new Promise<void>((resolve) => (wake = resolve));
-      expect(cursors).to.deep.equal(blocks.map(({ height, id }) => `${height}-${id}`));
-      expect(asked.slice(0, 4)).to.deep.equal(["genesis", "genesis", "genesis", "genesis"]);
-      await expectBalances(api, ledger.balances);
-    } finally {
-      await ledger.stop();
-      proxy.closeAllConnections();
-      proxy.close();
-      await plugin.stop();
-      rmSync(dataDir, { recursive: true, force: true });
-    }
+    atEndOfTest(() => ledger.stop());
+    while (cursors.length < blocks.length) await new Promise<void>((resolve) => (wake = resolve));
+    expect(cursors).to.deep.equal(blocks.map(({ height, id }) => `${height}-${id}`));
+    expect(asked.slice(0, 4)).to.deep.equal(["genesis", "genesis", "genesis", "genesis"]);
+    await expectBalances(api, ledger.balances);
   });
 });

@@ -1,7 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
 import { type AddressInfo, connect } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import { EventEmitter } from "eventemitter3";
@@ -14,6 +11,7 @@ import type { ApiPlugin } from "../../types/plugin.js";
 import { copyOfStored } from "../fixtures/stored-chain.js";
 import { silentLogger } from "../silent.js";
 import { at, branch, chain } from "../store/branches.js";
+import { temporaryFolder } from "../fixtures/folder.js";
 
 interface Event {
   id: string;
@@ -36,7 +34,7 @@ const cursorOf = ({ height, id }: Pick<BlockData, "height" | "id">): string => `
 class Host {
   readonly events = new EventEmitter();
   readonly blocks = chain.blocks.slice(0, start);
-  readonly dataDir = mkdtempSync(join(tmpdir(), "portico-live-"));
+  readonly dataDir = temporaryFolder();
   /** Emits each request by its route and method when it has been answered. */
   readonly answers = new EventEmitter();
   now = 1_700_000_000_000;
@@ -78,7 +76,6 @@ class Host {
 
   async end(): Promise<void> {
     await this.plugin.stop();
-    rmSync(this.dataDir, { recursive: true, force: true });
   }
 }
 
@@ -110,8 +107,7 @@ class Collector {
   }
 }
 
-describe("The event stream, the feed and the changes", function () {
-  this.timeout(60_000);
+describe("The event stream, the feed and the changes", () => {
   let host: Host;
 
   beforeEach(async () => {
@@ -375,8 +371,7 @@ describe("The event stream, the feed and the changes", function () {
     expect((await ask({ after: "genesis" })).page.data).to.have.length(1);
   });
 
-  it("end a request that waits when its client leaves; one that only ends its side is answered", async function () {
-    this.timeout(30_000);
+  it("end a request that waits when its client leaves; one that only ends its side is answered", async () => {
     const port = Number(new URL(host.origin).port);
     const body = JSON.stringify({ event: ["block.applied"], wait: 60, conditions: [{ key: "id", condition: "in", value: ["none", "nothing"] }] });
     const socket = connect(port, "127.0.0.1").on("error", () => undefined);

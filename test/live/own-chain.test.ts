@@ -1,14 +1,10 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { expect } from "chai";
 import { EventEmitter } from "eventemitter3";
 import { request } from "undici";
-import { createApiPlugin } from "../../src/plugin/plugin.js";
 import { followNode } from "../../src/plugin/replica-context.js";
 import { PorticoError } from "../../src/errors.js";
 import type { ChainAdapter, ChainSnapshot } from "../../types/chain-adapter.js";
+import { startNode } from "../fixtures/node.js";
 import { createMemoryAdapter, type MemoryAdapter } from "../memory-adapter/adapter.js";
 import { silentLogger } from "../silent.js";
 import { at, branch, chain } from "../store/branches.js";
@@ -20,31 +16,22 @@ interface Page {
 
 /** A host with a chain of its own, and a node in front of it. */
 const serve = async (adapterOf: (memory: MemoryAdapter) => ChainAdapter) => {
-  const dataDir = mkdtempSync(join(tmpdir(), "portico-own-"));
   const memory = createMemoryAdapter(chain.network);
   for (let height = 1; height <= 10; height++) memory.apply(at(height));
   const events = new EventEmitter();
-  const plugin = createApiPlugin({ network: chain.network, events, chain: adapterOf(memory), dataDir, logger: silentLogger, options: { rateLimit: false } });
-  const server = await plugin.listen(0);
-  const api = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`;
+  const { plugin, url: api } = await startNode({ events, chain: adapterOf(memory), options: { rateLimit: false } });
   return {
     memory,
     events,
     plugin,
     api,
     feed: async (query: string): Promise<Page & { statusCode?: number }> => (await (await request(`${api}/events/feed?${query}`)).body.json()) as Page,
-    end: async () => {
-      await plugin.stop();
-      rmSync(dataDir, { recursive: true });
-    },
   };
 };
 
-describe("A host's own chain", function () {
-  this.timeout(60_000);
-
+describe("A host's own chain", () => {
   it("is followed by blocks, through a fork, where its adapter offers changes", async () => {
-    const { memory, feed, end } = await serve((one) => one);
+    const { memory, feed } = await serve((one) => one);
     memory.apply(at(11));
     const first = await feed("event=block.*&after=9");
     expect(first.data.map(({ event, block }) => [event, block?.id])).to.deep.equal([["block.applied", at(10).id], ["block.applied", at(11).id]]);
@@ -56,12 +43,11 @@ describe("A host's own chain", function () {
     expect(told.at(0)).to.deep.include({ event: "block.reverted" });
     const all = await feed(`event=block.*&after=${first.meta.cursor}`);
     expect(all.data.map(({ event, block }) => [event, block?.id])).to.deep.equal([["block.reverted", at(11).id], ["block.applied", other!.id]]);
-    await end();
   });
 
   it("has no state held by a request that waits", async () => {
     let open = 0;
-    const { memory, feed, end } = await serve((one) => ({
+    const { memory, feed } = await serve((one) => ({
       ...one,
       snapshot: (bounds) => {
         const snapshot = one.snapshot(bounds) as ChainSnapshot;
@@ -69,21 +55,17 @@ describe("A host's own chain", function () {
         return { ...snapshot, release: () => void open-- };
       },
     }));
-    try {
-      const waiting = feed("event=block.*&after=10&wait=30");
-      // Answered once the other waits.
-      await feed("event=block.*&after=9");
-      expect(open).to.equal(0);
-      memory.apply(at(11));
-      expect((await waiting).data).to.have.length(1);
-      expect(open).to.equal(0);
-    } finally {
-      await end();
-    }
+    const waiting = feed("event=block.*&after=10&wait=30");
+    // Answered once the other waits.
+    await feed("event=block.*&after=9");
+    expect(open).to.equal(0);
+    memory.apply(at(11));
+    expect((await waiting).data).to.have.length(1);
+    expect(open).to.equal(0);
   });
 
   it("is followed by what the host emits where its adapter offers none, and cursors are places in the log", async () => {
-    const { events, plugin, feed, end } = await serve(({ snapshot }) => ({ snapshot }));
+    const { events, plugin, feed } = await serve(({ snapshot }) => ({ snapshot }));
     events.emit("block.applied", at(11));
     events.emit("peer.added", { id: "a peer" });
     events.emit("block.reverted", at(11));
@@ -100,25 +82,20 @@ describe("A host's own chain", function () {
       message: '"after" must be genesis, tip, or a cursor that this node gave: it follows its host\'s events alone',
       validation: { source: "query", keys: ["after"] },
     });
-    await end();
   });
 
   it("has no stream of changes and no replica where its adapter offers none, and says so", async () => {
-    const { api, end } = await serve(({ snapshot }) => ({ snapshot }));
-    try {
-      const message = "This node's chain offers no changes, which replicas need: its events are those that its host emits.";
-      for (const query of ["", "?after=5", "?follow=true", "?after=tip&times=true"]) {
-        const reply = await request(`${api}/changes${query}`);
-        expect(await reply.body.json(), query).to.deep.equal({ statusCode: 501, error: "Not Implemented", message, code: "NOT_SUPPORTED" });
-        const head = await request(`${api}/changes${query}`, { method: "HEAD" });
-        await head.body.dump();
-        expect(head.statusCode, query).to.equal(501);
-      }
-      const refused: unknown = await followNode({ url: api, logger: silentLogger }).then(() => undefined, (error: unknown) => error);
-      expect(refused).to.be.instanceOf(PorticoError).with.property("code", "NOT_SUPPORTED");
-      expect((refused as PorticoError).message).to.equal(`the node at ${api} cannot be followed: ${message.slice(0, -1)}`);
-    } finally {
-      await end();
+    const { api } = await serve(({ snapshot }) => ({ snapshot }));
+    const message = "This node's chain offers no changes, which replicas need: its events are those that its host emits.";
+    for (const query of ["", "?after=5", "?follow=true", "?after=tip&times=true"]) {
+      const reply = await request(`${api}/changes${query}`);
+      expect(await reply.body.json(), query).to.deep.equal({ statusCode: 501, error: "Not Implemented", message, code: "NOT_SUPPORTED" });
+      const head = await request(`${api}/changes${query}`, { method: "HEAD" });
+      await head.body.dump();
+      expect(head.statusCode, query).to.equal(501);
     }
+    const refused: unknown = await followNode({ url: api, logger: silentLogger }).then(() => undefined, (error: unknown) => error);
+    expect(refused).to.be.instanceOf(PorticoError).with.property("code", "NOT_SUPPORTED");
+    expect((refused as PorticoError).message).to.equal(`the node at ${api} cannot be followed: ${message.slice(0, -1)}`);
   });
 });

@@ -6,10 +6,10 @@ import { actors } from "../../src/conformance/chain/actors.js";
 import { createApiPlugin } from "../../src/plugin/plugin.js";
 import type { ApiPlugin } from "../../types/plugin.js";
 import { token, webhookOptions } from "../e2e/reader-options.js";
-import { count, isLong, seedOr } from "../fixtures/long.js";
+import { temporaryFolder } from "../fixtures/folder.js";
+import { count, seedOr } from "../fixtures/long.js";
 import { activeDelegates, type Ledger, ledgerOf, network, randomFrom, rules } from "../follow/schedule.js";
 import { silentLogger } from "../silent.js";
-import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
 import { createReceiver, type Receiver } from "../webhooks/receiver.js";
 import { Bell, ChangesFollower, FeedFollower, type Follower, type FollowerNeeds, type Known, StreamFollower, wanted } from "./followers.js";
 import { ForkingChain } from "./forking-host.js";
@@ -265,10 +265,7 @@ const check = async (setting: Setting): Promise<void> => {
   expect(sorted(new Map(await balancesOfNode(host.api)))).to.deep.equal(expected(host, blocks.length).ledger);
 };
 
-describe("Clients of the stream, the feed, the changes and webhooks of a node whose host forks at random", function () {
-  this.timeout(isLong ? 0 : 60_000);
-  afterEach(closeTemporaryStores);
-
+describe("Clients of the stream, the feed, the changes and webhooks of a node whose host forks at random", () => {
   const schedules = count(8, 10_000);
 
   it(`end with its state, at any distance, through restarts, broken connections and targets that fail (${schedules} schedules)`, async () => {

@@ -8,7 +8,8 @@ import { token } from "../e2e/reader-options.js";
 import { count, seedOr } from "../fixtures/long.js";
 import { genesis, randomFrom } from "../follow/schedule.js";
 import { freePort } from "../free-port.js";
-import { createWorkbench, type ExampleProcess } from "../hosts/example-process.js";
+import { runExample, type StartedProcess } from "../fixtures/process.js";
+import { temporaryFolder } from "../fixtures/folder.js";
 import { createReceiver, type Receiver } from "../webhooks/receiver.js";
 import { ForkingChain, type Step } from "./forking-host.js";
 import { startLedger } from "./ledger-client.js";
@@ -52,11 +53,11 @@ describe("A node that forges and forks, its webhook receiver, and a client of it
 
   it(`agree on every wallet after ${kills} kills of node and receiver: nothing lost, in order, each repeat under its webhook-id`, async () => {
     const random = randomFrom(seedOr(94));
-    const fixture = createWorkbench();
+    const folder = temporaryFolder();
     const second: Receiver = await createReceiver();
     const [port, receiverPort] = [await freePort(), await freePort()];
     const api = `http://127.0.0.1:${port}/api`;
-    const file = join(fixture.folder, "ledger.ndjson");
+    const file = join(folder, "ledger.ndjson");
 
     const listener = new Listener();
     let wake = (): void => undefined;
@@ -71,8 +72,8 @@ describe("A node that forges and forks, its webhook receiver, and a client of it
       wake();
     };
     let starts = 0;
-    const startNode = async (mode?: "rest"): Promise<ExampleProcess> => {
-      const node = fixture.example("test/live/forking-node.ts", {}, [fixture.folder, String(port), mode ?? String(++starts)]);
+    const startNode = async (mode?: "rest"): Promise<StartedProcess> => {
+      const node = runExample("test/live/forking-node.ts", {}, [folder, String(port), mode ?? String(++starts)]);
       await node.line(/^serves/);
       return node;
     };
@@ -80,8 +81,8 @@ describe("A node that forges and forks, its webhook receiver, and a client of it
     const wanted = { events: ["block.applied", "block.reverted", "transaction.applied", "transaction.reverted"], from: "genesis" };
     const { data: strict } = await ask<Shown>(api, "/webhooks", { ...wanted, order: "strict", target: `http://127.0.0.1:${receiverPort}` });
     const { data: first } = await ask<Shown>(api, "/webhooks", { ...wanted, target: second.url });
-    const startReceiver = async (): Promise<ExampleProcess> => {
-      const receiver = fixture.example("examples/webhook-receiver/main.ts", { PORT: String(receiverPort), WEBHOOK_SECRET: strict.secret, LEDGER: file });
+    const startReceiver = async (): Promise<StartedProcess> => {
+      const receiver = runExample("examples/webhook-receiver/main.ts", { PORT: String(receiverPort), WEBHOOK_SECRET: strict.secret, LEDGER: file });
       await receiver.line(/^Waiting/);
       return receiver;
     };
@@ -115,7 +116,7 @@ describe("A node that forges and forks, its webhook receiver, and a client of it
       node.kill("SIGKILL");
       await node.ended;
       node = await startNode("rest");
-      const { height, id } = tipOfHost(fixture.folder);
+      const { height, id } = tipOfHost(folder);
       const block = async () => (await ask<{ data: { block: { id: string } } }>(api, "/blockchain")).data.block;
       while ((await block()).id !== id);
       while (!(await isQuiet(api, [strict.id, first.id])));
@@ -144,7 +145,6 @@ describe("A node that forges and forks, its webhook receiver, and a client of it
       console.log(`      ${kills + 1} kills, height ${height}, ${lines.length} deliveries in strict order, ${heard} requests to the other target, ${listener.repeats} of them again`);
     } finally {
       await stream.stop();
-      await fixture.clear();
       await second.close();
     }
   });

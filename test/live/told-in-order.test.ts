@@ -1,15 +1,12 @@
-import type { AddressInfo } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import { EventEmitter } from "eventemitter3";
 import { request } from "undici";
-import { createApiPlugin } from "../../src/plugin/plugin.js";
 import type { BlockData } from "../../types/events.js";
 import { token, webhookOptions } from "../e2e/reader-options.js";
-import { count, isLong, seedOr } from "../fixtures/long.js";
+import { count, seedOr } from "../fixtures/long.js";
+import { startNode } from "../fixtures/node.js";
 import { blockData, genesis, network, randomFrom, transferData } from "../follow/schedule.js";
-import { silentLogger } from "../silent.js";
-import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
 import { createReceiver } from "../webhooks/receiver.js";
 import { wanted } from "./followers.js";
 import { Listener } from "./listener.js";
@@ -92,13 +89,12 @@ const run = async (seed: number, schedules: number): Promise<void> => {
   let heard = 0;
   const events = new EventEmitter();
   const chain = new Forks(String(seed), random, (event, block) => void events.emit(event, block));
-  const node = createApiPlugin({
-    ...{ network, events, dataDir: temporaryFolder(), logger: silentLogger },
+  const { plugin: node, url: api } = await startNode({
+    network,
+    events,
     blocks: { read: (from, limit) => chain.blocks.slice(from - 1, from - 1 + limit) },
-    options: { rateLimit: false, webhooks: { ...webhookOptions, schedule: Array.from({ length: 1_000 }, () => 80)} },
+    options: { rateLimit: false, webhooks: { ...webhookOptions, schedule: Array.from({ length: 1_000 }, () => 80) } },
   });
-  const { port } = (await node.listen(0)).address() as AddressInfo;
-  const api = `http://127.0.0.1:${port}/api`;
   const create = async (order: string): Promise<{ id: number; token: string }> =>
     (await ask<{ data: { id: number; token: string } }>(api, "/webhooks", { events: wanted, from: "genesis", order, target: receiver.url })).data;
   try {
@@ -141,10 +137,7 @@ const run = async (seed: number, schedules: number): Promise<void> => {
   }
 };
 
-describe("Two webhooks of a target that fails now and then, one of them in strict order, while the chain forks", function () {
-  this.timeout(isLong ? 0 : 60_000);
-  afterEach(closeTemporaryStores);
-
+describe("Two webhooks of a target that fails now and then, one of them in strict order, while the chain forks", () => {
   const schedules = count(3, 5_000);
 
   it(`each block that is told in strict order stands on the one before, and the last words are the chain's (${schedules} schedules)`, async () => {

@@ -10,9 +10,9 @@ import { request } from "undici";
 import { createApiPlugin } from "../../src/plugin/plugin.js";
 import type { ApiPlugin } from "../../types/plugin.js";
 import { defaultPatience } from "../../src/http/reply/body-reply.js";
+import { temporaryFolder } from "../fixtures/folder.js";
 import { silentLogger } from "../silent.js";
 import { at, chain } from "../store/branches.js";
-import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
 import { eventually } from "../webhooks/stage.js";
 
 const start = 20;
@@ -38,8 +38,7 @@ const ways: Record<string, (plugin: ApiPlugin) => Promise<Server>> = {
   listen: (plugin) => plugin.listen(0, "127.0.0.1"),
 };
 
-describe("streams", function () {
-  this.timeout(60_000);
+describe("streams", () => {
   let plugin: ApiPlugin;
   let events: EventEmitter;
   let server: Server;
@@ -61,7 +60,6 @@ describe("streams", function () {
     mock.reset();
     await plugin.stop();
     if (server.listening) await new Promise((closed) => server.close(closed));
-    await closeTemporaryStores();
   });
 
   for (const way of Object.keys(ways)) {

@@ -4,7 +4,9 @@ import { createConnection } from "node:net";
 import { join } from "node:path";
 import { endProcess } from "../fixtures/end-process.js";
 import { freePort } from "../free-port.js";
-import { atEnd, temporaryFolder, until } from "../replica/machines.js";
+import { atEndOfTest } from "../at-end.js";
+import { temporaryFolder } from "../fixtures/folder.js";
+import { until } from "../fixtures/until.js";
 
 export const hasNats = (): boolean => spawnSync("nats-server", ["--version"]).error === undefined;
 
@@ -18,7 +20,7 @@ export class NatsServer {
   /** `configuration`: what its file says besides. */
   constructor(configuration = "") {
     this.configuration = configuration;
-    atEnd(() => this.kill());
+    atEndOfTest(() => this.kill());
   }
 
   get url(): string {

@@ -3,13 +3,15 @@ import { once } from "node:events";
 import { expect } from "chai";
 import { programOf } from "../fixtures/programs.js";
 import { freePort } from "../free-port.js";
-import { atEnd, closeAll, temporaryFolder, until } from "../replica/machines.js";
+import { atEndOfTest } from "../at-end.js";
+import { temporaryFolder } from "../fixtures/folder.js";
+import { until } from "../fixtures/until.js";
 import { hasNats, NatsServer } from "./nats-server.js";
 
 const start = (program: string, ...args: string[]): void => {
   const child = spawn(process.execPath, [programOf(program), ...args], { stdio: "ignore" });
   const ended = once(child, "exit");
-  atEnd(() => {
+  atEndOfTest(() => {
     child.kill();
     return ended;
   });
@@ -21,10 +23,7 @@ const scrape = async (url: string): Promise<Record<string, number> | undefined> 
   return text === undefined ? undefined : Object.fromEntries([...text.matchAll(/^(portico_nats_\S+) (\d+)$/gm)].map(([, name, value]) => [name ?? "", Number(value)]));
 };
 
-describe("A replica of the example host, with NATS", function () {
-  this.timeout(60_000);
-  afterEach(closeAll);
-
+describe("A replica of the example host, with NATS", () => {
   it("shows in its metrics that changes come over NATS, and how many have come", async function () {
     if (!hasNats()) this.skip();
     const server = await new NatsServer().start();

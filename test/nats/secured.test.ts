@@ -10,7 +10,10 @@ import { createCertificate } from "../fixtures/certificate.js";
 import { onlyWhere } from "../fixtures/installed.js";
 import { freePort } from "../free-port.js";
 import { silentLogger } from "../silent.js";
-import { atEnd, closeAll, folderWith, level, network, temporaryFolder, TestNode, TestReplica, until } from "../replica/machines.js";
+import { atEndOfTest } from "../at-end.js";
+import { temporaryFolder } from "../fixtures/folder.js";
+import { until } from "../fixtures/until.js";
+import { folderWith, level, network, TestNode, TestReplica } from "../replica/machines.js";
 import { hasNats, NatsServer } from "./nats-server.js";
 
 const { nethash } = network.network;
@@ -56,10 +59,7 @@ const createOperator = () => {
   };
 };
 
-describe("NATS with TLS and credentials", function () {
-  this.timeout(120_000);
-  afterEach(closeAll);
-
+describe("NATS with TLS and credentials", () => {
   onlyWhere(hasNats, "nats-server is not installed: neither TLS nor credentials are tested");
 
   type User = "node" | "replica";
@@ -71,7 +71,7 @@ describe("NATS with TLS and credentials", function () {
     const logger = { ...silentLogger, warn: (line: string) => void warnings.push(line) };
     const node = await new TestNode(20).start();
     const publisher = startTipPublisher(of("node"), { url: node.url, nethash, logger });
-    atEnd(() => publisher.stop());
+    atEndOfTest(() => publisher.stop());
     const replica = new TestReplica(node.url, await folderWith(20));
     let brought = 0;
     const tip = natsTip(of("replica"), logger);
@@ -176,7 +176,7 @@ describe("NATS with TLS and credentials", function () {
     }
     const warnings: string[] = [];
     const { stop } = natsTip(given, { ...silentLogger, warn: (line) => void warnings.push(line) }).start(nethash, () => Promise.resolve());
-    atEnd(stop);
+    atEndOfTest(stop);
     await until("word that no server is there", () => warnings.length > 0);
     /** A certificate is read once there is a server. */
     const files: [file: string, then: () => unknown][] = [[given.credentials, () => undefined], [ca, () => server.start()]];
@@ -195,7 +195,7 @@ describe("NATS with TLS and credentials", function () {
     const tips = [[`nats://node:s3cret@127.0.0.1:${closed}`, `127.0.0.1:${closed}`], [`nats://s3cret@localhost:${closed}`], `s3cret@127.0.0.1:${closed}`].map((servers) => natsTip({ servers, connectTimeout: 500 }, log.logger));
     for (const tip of tips) {
       const { stop } = tip.start(nethash, () => Promise.resolve());
-      atEnd(stop);
+      atEndOfTest(stop);
     }
     await until("what each says", () => warnings.length === tips.length);
     const places = warnings.map((line) => / \(NATS at (.+)\)$/.exec(line)?.[1] ?? "").sort();
@@ -207,14 +207,14 @@ describe("NATS with TLS and credentials", function () {
     const sockets = new Set<Socket>();
     const silent = createServer((socket) => void sockets.add(socket.on("error", () => undefined))).listen(0, "127.0.0.1");
     await once(silent, "listening");
-    atEnd(() => {
+    atEndOfTest(() => {
       silent.close();
       for (const socket of sockets) socket.destroy();
     });
     const warnings: string[] = [];
     const servers = `nats://127.0.0.1:${(silent.address() as AddressInfo).port}`;
     const { stop } = natsTip({ servers, connectTimeout: 100 }, { ...silentLogger, warn: (line) => void warnings.push(line) }).start(nethash, () => Promise.resolve());
-    atEnd(stop);
+    atEndOfTest(stop);
     await until("a second try", () => sockets.size > 1);
     expect(warnings).to.deep.equal([`changes do not come over NATS, the node is asked: timeout (NATS at ${servers.slice("nats://".length)})`]);
   });

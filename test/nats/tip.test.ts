@@ -8,7 +8,9 @@ import { count } from "../fixtures/long.js";
 import { onlyWhere } from "../fixtures/installed.js";
 import { freePort } from "../free-port.js";
 import { silentLogger } from "../silent.js";
-import { atEnd, closeAll, folderWith, level, network, startProxy, TestNode, TestReplica, tipOf, until } from "../replica/machines.js";
+import { atEndOfTest } from "../at-end.js";
+import { until } from "../fixtures/until.js";
+import { folderWith, level, network, startProxy, TestNode, TestReplica, tipOf } from "../replica/machines.js";
 import { hasNats, NatsServer } from "./nats-server.js";
 
 const { nethash } = network.network;
@@ -30,14 +32,11 @@ const published = async (server: NatsServer): Promise<{ kind: string; block: { h
 
 const publish = (server: NatsServer, { url }: { url: string }, logger: Logger = silentLogger): ReturnType<typeof startTipPublisher> => {
   const publisher = startTipPublisher({ servers: server.url }, { url, nethash, logger });
-  atEnd(() => publisher.stop());
+  atEndOfTest(() => publisher.stop());
   return publisher;
 };
 
-describe("A node's changes over JetStream", function () {
-  this.timeout(60_000);
-  afterEach(closeAll);
-
+describe("A node's changes over JetStream", () => {
   onlyWhere(hasNats, "nats-server is not installed: changes are not tested over NATS");
 
   /** A node, its publisher, and a replica that has the changes from NATS once the first has come. `http`: lines that its own stream from the node brought. */
@@ -175,14 +174,14 @@ describe("A node's changes over JetStream", function () {
     const urls = servers.map(({ url }) => url);
     const node = await new TestNode(60).start();
     const publisher = startTipPublisher({ servers: urls }, { url: node.url, nethash, logger: silentLogger });
-    atEnd(() => publisher.stop());
+    atEndOfTest(() => publisher.stop());
     node.warning = publisher.problem;
     await until("a first change", async () => {
       await node.grow(1);
       return publisher.published() > 0;
     });
     const connection = await connect({ servers: urls });
-    atEnd(() => connection.close());
+    atEndOfTest(() => connection.close());
     const { config, cluster } = await (await jetstreamManager(connection)).streams.info(streamOf({}, nethash).name);
     expect(config.num_replicas).to.equal(3);
     expect(node.plugin.health()).not.to.have.property("problem");

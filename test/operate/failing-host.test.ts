@@ -1,28 +1,20 @@
-import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
-import { EventEmitter } from "eventemitter3";
-import { createApiPlugin } from "../../src/index.js";
 import type { ChainAdapter, ChangesView, MaybePromise } from "../../types/chain-adapter.js";
 import type { ApiPlugin } from "../../types/plugin.js";
+import { startNode } from "../fixtures/node.js";
 import { createMemoryAdapter, type MemoryAdapter } from "../memory-adapter/adapter.js";
 import { at, chain } from "../store/branches.js";
 import { createReceiver } from "../webhooks/receiver.js";
 import { createLogger } from "../webhooks/stage.js";
-import { until } from "./until.js";
+import { until } from "../fixtures/until.js";
 
 const token = "the-operator's-token";
 
 describe("A node whose host's chain fails", () => {
   let memory: MemoryAdapter;
   let plugin: ApiPlugin;
-  let server: Server;
-  let dataDir: string;
+  let url: string;
   let view: () => MaybePromise<ChangesView | undefined>;
   let lines: string[];
   /** Answers that are still owed. */
@@ -33,38 +25,27 @@ describe("A node whose host's chain fails", () => {
     for (let height = 1; height <= 10; height++) memory.apply(at(height));
     view = () => memory.changes?.view();
     lines = [];
-    dataDir = mkdtempSync(join(tmpdir(), "portico-failing-host-"));
     const adapter: ChainAdapter = { snapshot: (bounds) => memory.snapshot(bounds), changes: { view: () => view(), watch: (changed) => memory.changes?.watch(changed) ?? (() => undefined) } };
-    plugin = createApiPlugin({ network: chain.network, events: new EventEmitter(), chain: adapter, dataDir, logger: createLogger(lines), options: { rateLimit: false, metrics: true, webhooks: { tokens: [token], allowTargets: ["127.0.0.1"] } } });
-    server = await plugin.listen(0);
+    ({ plugin, url } = await startNode({ chain: adapter, logger: createLogger(lines), options: { rateLimit: false, metrics: true, webhooks: { tokens: [token], allowTargets: ["127.0.0.1"] } } }));
   });
-  afterEach(async () => {
+  afterEach(() => {
     view = () => undefined;
     unanswered.splice(0).forEach((answer) => answer(undefined));
-    await plugin.stop();
-    rmSync(dataDir, { recursive: true });
   });
 
   const ask = async (path: string, method = "GET", body?: object) => {
-    if (!server.listening) await once(server, "listening");
-    const reply = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/api${path}`, { method, headers: { authorization: token, "content-type": "application/json" }, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+    const reply = await fetch(url + path, { method, headers: { authorization: token, "content-type": "application/json" }, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
     return { status: reply.status, text: await reply.text() };
   };
   const draft = { event: "block.applied", target: "http://93.184.215.14/", enabled: false };
 
   it("is not asked for what is not in its interface, whatever members it has", async () => {
     const own: ChainAdapter = Object.assign(Object.create(memory) as ChainAdapter, { tipId: "abc", isReady: () => false, problem: () => "mine", rebuilding: () => "mine", settled: () => Promise.reject(new Error("mine")), height: () => 5, standing: () => ({}) });
-    const other = createApiPlugin({ network: chain.network, events: new EventEmitter(), chain: own, logger: createLogger(lines), options: { rateLimit: false, webhooks: false } });
-    const listening = await other.listen(0);
-    try {
-      const { port } = listening.address() as AddressInfo;
-      for (let time = 0; time < 2; time++) expect((await fetch(`http://127.0.0.1:${port}/api/blockchain`)).status).to.equal(200);
-      expect(other.health()).to.deep.include({ status: "ok", height: 10 });
-      expect(other.chain).to.equal(own);
-      await other.settled();
-    } finally {
-      await other.stop();
-    }
+    const { plugin: other, get } = await startNode({ chain: own, logger: createLogger(lines), options: { rateLimit: false, webhooks: false } });
+    for (let time = 0; time < 2; time++) expect((await get("/blockchain")).status).to.equal(200);
+    expect(other.health()).to.deep.include({ status: "ok", height: 10 });
+    expect(other.chain).to.equal(own);
+    await other.settled();
   });
 
   for (const [how, failing] of [

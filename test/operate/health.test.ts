@@ -10,7 +10,7 @@ import { loadChain } from "../data/read.js";
 import { createMemoryAdapter } from "../memory-adapter/adapter.js";
 import { temporaryFolder } from "../fixtures/folder.js";
 import { createNode, listenTo } from "../fixtures/node.js";
-import { until } from "./until.js";
+import { until } from "../fixtures/until.js";
 
 const chain = loadChain("core3-testnet-a");
 const epoch = Date.parse(chain.network.milestones[0].epoch);

@@ -1,18 +1,17 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { EventEmitter, once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { get, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { type ApiPlugin, createApiPlugin } from "../../src/index.js";
 import { loadChain } from "../data/read.js";
+import { temporaryFolder } from "../fixtures/folder.js";
 import { freePort } from "../free-port.js";
 import { silentLogger } from "../silent.js";
-import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
-import { until } from "./until.js";
+import { until } from "../fixtures/until.js";
 
 const chain = loadChain("core3-custom-c");
 const read = (name: string): string => readFileSync(fileURLToPath(new URL(`../../examples/deploy/${name}`, import.meta.url)), "utf8");
@@ -52,7 +51,7 @@ for (const { tool, command } of proxies) {
     let origin: string;
     let direct: string;
     const events = new EventEmitter();
-    const folder = mkdtempSync(join(tmpdir(), `portico-${tool}-`));
+    const folder = temporaryFolder();
     // All but the last are the chain at first.
     let known = chain.blocks.slice(0, 59);
 
@@ -83,8 +82,6 @@ for (const { tool, command } of proxies) {
         await once(started, "exit");
       }
       await plugin?.stop();
-      await closeTemporaryStores();
-      rmSync(folder, { recursive: true });
     });
 
     it("sends the same replies through it, health among them, and hides the metrics", async () => {

@@ -1,7 +1,4 @@
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
@@ -10,10 +7,12 @@ import { createApiPlugin } from "../../src/index.js";
 import type { ChainAdapter, ChangesView } from "../../types/chain-adapter.js";
 import type { PorticoOptions } from "../../types/options.js";
 import type { ApiPlugin } from "../../types/plugin.js";
+import { listenTo } from "../fixtures/node.js";
 import { createMemoryAdapter, type MemoryAdapter } from "../memory-adapter/adapter.js";
 import { at, chain } from "../store/branches.js";
 import { createReceiver, type Receiver } from "../webhooks/receiver.js";
 import { createLogger, eventually } from "../webhooks/stage.js";
+import { temporaryFolder } from "../fixtures/folder.js";
 
 const token = "the-operator's-token";
 
@@ -60,7 +59,7 @@ describe("Stopping a node whose host's own chain never answers", () => {
     memory = createMemoryAdapter(chain.network);
     for (let height = 1; height <= 4; height++) memory.apply(at(height));
     [host, open, released, lines, events] = [{}, [], 0, [], new EventEmitter()];
-    dataDir = mkdtempSync(join(tmpdir(), "portico-silent-host-"));
+    dataDir = temporaryFolder();
     receiver = await createReceiver();
     plugin = create();
   });
@@ -69,14 +68,13 @@ describe("Stopping a node whose host's own chain never answers", () => {
     open.splice(0).forEach((answer) => answer());
     await plugin.stop();
     await receiver.close();
-    rmSync(dataDir, { recursive: true });
   });
 
   const listen = async () => {
-    const server = await plugin.listen(0);
+    const { url } = await listenTo(plugin);
     return async (path: string, body?: object): Promise<Record<string, never>> => {
       const init = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
-      const reply = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/api${path}`, { ...init, headers: { authorization: token, "content-type": "application/json" } });
+      const reply = await fetch(url + path, { ...init, headers: { authorization: token, "content-type": "application/json" } });
       return (await reply.json()) as Record<string, never>;
     };
   };
@@ -161,9 +159,9 @@ describe("Stopping a node whose host's own chain never answers", () => {
 
   it("waits for a request that the chain answers in time", async () => {
     plugin = create(10_000);
-    const server = await plugin.listen(0);
+    const { server, url } = await listenTo(plugin);
     host.block = never;
-    const asked = fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/api/blocks/2`);
+    const asked = fetch(`${url}/blocks/2`);
     await once(server, "request");
     await eventually(() => (open.length > 0 ? true : undefined));
     const stopped = plugin.stop();

@@ -1,12 +1,11 @@
-import { spawn } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { buildSync } from "esbuild";
 import { loadChain } from "../data/read.js";
-import { watch } from "../hosts/example-process.js";
+import { temporaryFolder } from "../fixtures/folder.js";
+import { run } from "../fixtures/process.js";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -59,10 +58,8 @@ await plugin.stop();
 console.log(JSON.stringify({ statuses, now: data.now, snapshot: manifest().snapshots[0].height, holds, required }));
 `;
 
-describe("a library below a path with characters that URLs, shells and patterns give a meaning", function () {
-  this.timeout(120_000);
-  const folder = mkdtempSync(join(tmpdir(), "portico-paths-"));
-  after(() => rmSync(folder, { recursive: true, force: true }));
+describe("a library below a path with characters that URLs, shells and patterns give a meaning", () => {
+  const folder = temporaryFolder();
 
   it("keeps its store, serves its pages and starts its threads and processes, also in a data folder and a lake of such a name", async () => {
     const host = join(folder, name);
@@ -74,8 +71,7 @@ describe("a library below a path with characters that URLs, shells and patterns 
     writeFileSync(join(host, "chain.json"), JSON.stringify({ network, blocks: blocks.slice(0, 40) }));
     writeFileSync(join(host, "folders.json"), JSON.stringify([dataDir, lake]));
     writeFileSync(join(host, "host.mjs"), program);
-    const { NODE_OPTIONS: _, ...env } = process.env;
-    const running = watch(spawn(process.execPath, ["host.mjs"], { cwd: host, env, stdio: ["ignore", "pipe", "pipe"] }));
+    const running = run(process.execPath, ["host.mjs"], { cwd: host, environment: { NODE_OPTIONS: undefined } });
     expect(await running.ended, running.lines.join("\n")).to.equal(0);
     expect(JSON.parse(running.lines.at(-1) ?? "")).to.deep.equal({ statuses: Array(8).fill(200), now: 40, snapshot: 30, holds: true, required: true });
     expect(readdirSync(dirname(dataDir))).to.have.members(["data", "lake"]);

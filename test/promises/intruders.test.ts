@@ -10,8 +10,7 @@ const origin = "https://explorer.example";
 const target = "https://93.184.216.34/only-the-operator-knows";
 
 /** Whoever wants in, and has no token. */
-describe("someone without a token", function () {
-  this.timeout(60_000);
+describe("someone without a token", () => {
   let node: MovingNode;
   let secret: string;
   let id: number;

@@ -7,7 +7,7 @@ import { createLakeReader, openLake } from "../../src/lake/index.js";
 import type { BlockData } from "../../types/events.js";
 import { loadChain } from "../data/read.js";
 import { count, isLong, seedOr } from "../fixtures/long.js";
-import { createWorkbench } from "../hosts/example-process.js";
+import { runProgram } from "../fixtures/process.js";
 import { randomFrom } from "../follow/schedule.js";
 import { closeStores, closeTemporaryStores, contentsOf, openTemporaryStore, temporaryFolder } from "../store/temporary-store.js";
 import { importOptions, lakeEnds } from "./import-options.js";
@@ -37,74 +37,68 @@ const chainIn = async (dataDir: string): Promise<Record<string, string[]>> => {
   return rest;
 };
 
-describe("a node that is killed while it imports a chain and writes its lake", function () {
-  this.timeout(isLong ? 0 : 120_000);
+describe("a node that is killed while it imports a chain and writes its lake", () => {
   afterEach(closeTemporaryStores);
 
   it(`has, after ${kills} kills, byte for byte the store of one that was not, and a lake in which every block and sum is right`, async () => {
     const random = randomFrom(seedOr(31));
-    const fixture = createWorkbench();
-    const start = (folder: string) => fixture.example("test/promises/importing-node.ts", {}, [join(folder, "data"), join(folder, "lake"), String(blocks.length)]);
+    const start = (folder: string) => runProgram("test/promises/importing-node.ts", [join(folder, "data"), join(folder, "lake"), String(blocks.length)]);
     const begin = (): string => {
       const folder = temporaryFolder();
       for (const name of ["data", "lake"]) mkdirSync(join(folder, name));
       return folder;
     };
     let [done, chains] = [0, 0];
-    try {
-      const clean = begin();
-      const whole = start(clean);
-      await whole.line(/^whole/);
-      whole.kill("SIGTERM");
-      await whole.ended;
-      const { digest } = await verifyStore({ dataDir: join(clean, "data"), nethash });
-      const expected = await chainIn(join(clean, "data"));
-      const inLake = blocks.slice(0, lakeEnds(blocks.length).block).map(({ id }) => id);
+    const clean = begin();
+    const whole = start(clean);
+    await whole.line(/^whole/);
+    whole.kill("SIGTERM");
+    await whole.ended;
+    const { digest } = await verifyStore({ dataDir: join(clean, "data"), nethash });
+    const expected = await chainIn(join(clean, "data"));
+    const inLake = blocks.slice(0, lakeEnds(blocks.length).block).map(({ id }) => id);
 
-      const check = async (folder: string): Promise<void> => {
-        const found = await verifyStore({ dataDir: join(folder, "data"), nethash });
-        expect({ faults: found.faults, digest: found.digest, height: found.height }).to.deep.equal({ faults: [], digest, height: blocks.length });
-        const chain = await chainIn(join(folder, "data"));
-        for (const [database, rows] of Object.entries(expected)) expect(chain[database]?.join("\n") === rows.join("\n"), database).to.equal(true);
-        expect((await readLake(join(folder, "lake"))).map(({ id }) => id)).to.deep.equal(inLake);
-        const manifest = JSON.parse(readFileSync(join(folder, "lake/manifest.json"), "utf8")) as { snapshots: { height: number; id: string }[] };
-        for (const { height, id } of manifest.snapshots) expect(id).to.equal(blocks[height - 1]?.id);
-        chains++;
-        rmSync(folder, { recursive: true });
+    const check = async (folder: string): Promise<void> => {
+      const found = await verifyStore({ dataDir: join(folder, "data"), nethash });
+      expect({ faults: found.faults, digest: found.digest, height: found.height }).to.deep.equal({ faults: [], digest, height: blocks.length });
+      const chain = await chainIn(join(folder, "data"));
+      for (const [database, rows] of Object.entries(expected)) expect(chain[database]?.join("\n") === rows.join("\n"), database).to.equal(true);
+      expect((await readLake(join(folder, "lake"))).map(({ id }) => id)).to.deep.equal(inLake);
+      const manifest = JSON.parse(readFileSync(join(folder, "lake/manifest.json"), "utf8")) as { snapshots: { height: number; id: string }[] };
+      for (const { height, id } of manifest.snapshots) expect(id).to.equal(blocks[height - 1]?.id);
+      chains++;
+      rmSync(folder, { recursive: true });
+    };
+
+    let folder = begin();
+    while (done < kills) {
+      const node = start(folder);
+      const isWhole = node.line(/^whole/).then(
+        () => true,
+        () => false,
+      );
+      // At a height, or a moment after it: some kills meet the opening of the store, the others the import, the lake or a node at its tip.
+      const height = Math.floor(random() * blocks.length * 1.1);
+      const least = (): boolean => node.lines.some((line) => Number(/^height (\d+)/.exec(line)?.[1] ?? -1) >= height);
+      const later = random() * 60;
+      const isReached = async (): Promise<void> => {
+        while (!least() && !node.lines.includes("whole")) await delay(3);
+        await delay(later);
       };
-
-      let folder = begin();
-      while (done < kills) {
-        const node = start(folder);
-        const isWhole = node.line(/^whole/).then(
-          () => true,
-          () => false,
-        );
-        // At a height, or a moment after it: some kills meet the opening of the store, the others the import, the lake or a node at its tip.
-        const height = Math.floor(random() * blocks.length * 1.1);
-        const least = (): boolean => node.lines.some((line) => Number(/^height (\d+)/.exec(line)?.[1] ?? -1) >= height);
-        const later = random() * 60;
-        const isReached = async (): Promise<void> => {
-          while (!least() && !node.lines.includes("whole")) await delay(3);
-          await delay(later);
-        };
-        if (random() < 0.15) await delay(random() * 1_000);
-        else await isReached();
-        node.kill("SIGKILL");
-        await node.ended;
-        done++;
-        if (!(await isWhole)) continue;
-        await check(folder);
-        folder = begin();
-      }
-      const last = start(folder);
-      await last.line(/^whole/);
-      last.kill("SIGKILL");
-      await last.ended;
+      if (random() < 0.15) await delay(random() * 1_000);
+      else await isReached();
+      node.kill("SIGKILL");
+      await node.ended;
+      done++;
+      if (!(await isWhole)) continue;
       await check(folder);
-      console.log(`      ${done + 1} kills, ${chains} chains of ${blocks.length} blocks compared`);
-    } finally {
-      await fixture.clear();
+      folder = begin();
     }
+    const last = start(folder);
+    await last.line(/^whole/);
+    last.kill("SIGKILL");
+    await last.ended;
+    await check(folder);
+    console.log(`      ${done + 1} kills, ${chains} chains of ${blocks.length} blocks compared`);
   });
 });

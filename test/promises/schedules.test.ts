@@ -4,11 +4,11 @@ import { expect } from "chai";
 import { createApiPlugin } from "../../src/index.js";
 import type { BlockData } from "../../types/events.js";
 import type { ApiPlugin } from "../../types/plugin.js";
-import { count, isLong, seedOr } from "../fixtures/long.js";
+import { temporaryFolder } from "../fixtures/folder.js";
+import { count, seedOr } from "../fixtures/long.js";
 import { blockData, genesis, network, randomFrom, transferData } from "../follow/schedule.js";
 import { createMemoryAdapter } from "../memory-adapter/adapter.js";
 import { silentLogger } from "../silent.js";
-import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
 
 /** A schedule is some moves of the host's chain, told badly, and then one block that is told well. */
 const schedules = count(14, 10_000);
@@ -87,10 +87,7 @@ const stateAt = async ({ chain }: ApiPlugin, tip: string): Promise<{ tip: string
   }
 };
 
-describe("a host that forks and tells of it late, twice, in no order, in part or not at all", function () {
-  this.timeout(isLong ? 0 : 60_000);
-  afterEach(closeTemporaryStores);
-
+describe("a host that forks and tells of it late, twice, in no order, in part or not at all", () => {
   it(`leaves a state that is that of its chain, beyond undo records and through restarts, too (${schedules} schedules)`, async () => {
     const seed = seedOr(311);
     let rebuilt = 0;

@@ -1,19 +1,18 @@
 import { EventEmitter } from "eventemitter3";
 import { readdirSync, readFileSync } from "node:fs";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { expect } from "chai";
-import { createApiPlugin } from "../../src/index.js";
 import type { BlockData } from "../../types/events.js";
 import type { ApiPlugin } from "../../types/plugin.js";
 import { loadChain } from "../data/read.js";
+import { temporaryFolder } from "../fixtures/folder.js";
+import { startNode } from "../fixtures/node.js";
 import { ask } from "../http/ask.js";
-import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
 import { createReceiver, type Receiver } from "../webhooks/receiver.js";
 import { eventually } from "../webhooks/stage.js";
 
-const { network, blocks } = loadChain("core3-testnet-a");
+const { blocks } = loadChain("core3-testnet-a");
 const token = "the token that nobody may see";
 const headerValue = "what the receiver alone may see";
 const tip = 60;
@@ -25,8 +24,7 @@ const filesIn = (folder: string): { path: string; bytes: Buffer }[] =>
     .map((entry) => join(entry.parentPath, entry.name))
     .map((path) => ({ path, bytes: path.endsWith(".gz") ? gunzipSync(readFileSync(path)) : readFileSync(path) }));
 
-describe("a webhook's secret, and the node's token", function () {
-  this.timeout(120_000);
+describe("a webhook's secret, and the node's token", () => {
   const [dataDir, lakeDir] = [temporaryFolder(), temporaryFolder()];
   const events = new EventEmitter();
   const chain: BlockData[] = blocks.slice(0, 1);
@@ -53,16 +51,14 @@ describe("a webhook's secret, and the node's token", function () {
   before(async () => {
     receiver = await createReceiver();
     const log = (message: string): void => void lines.push(message);
-    plugin = createApiPlugin({
-      network,
+    ({ plugin, port } = await startNode({
       events,
       dataDir,
-      blocks: { read: (from, limit) => chain.slice(from - 1, from - 1 + limit), height: () => chain.length },
+      blocks: chain,
       logger: { debug: log, info: log, warn: log, error: log },
       accessLog: (entry) => void lines.push(JSON.stringify(entry)),
       options: { finality: 5, metrics: true, console: true, webhooks: { tokens: [token], allowTargets: ["127.0.0.0/8"], schedule: [10] }, lake: { dir: lakeDir, blocksPerFile: 10, snapshotEvery: 20 } },
-    });
-    port = ((await plugin.listen(0)).address() as AddressInfo).port;
+    }));
     hidden = [token, Buffer.from(token).toString("base64")];
     const created = (await call("POST", "/webhooks", { events: ["block.*", "transaction.applied"], target: receiver.url, headers: { "x-receiver-key": headerValue } })).json as { data: { id: number; secret: string } & Record<string, unknown> };
     ({ id } = created.data);
@@ -84,11 +80,7 @@ describe("a webhook's secret, and the node's token", function () {
     await receiver.until(30);
     await eventually(() => (readdirSync(lakeDir).includes("manifest.json") && readFileSync(join(lakeDir, "manifest.json"), "utf8").includes(".mdb.gz") ? true : undefined));
   });
-  after(async () => {
-    await plugin.stop();
-    await receiver.close();
-    await closeTemporaryStores();
-  });
+  after(() => receiver.close());
 
   it("are in the webhook's reply when it is made, and are long enough to be found again", () => {
     expect(hidden.length).to.be.greaterThan(6);

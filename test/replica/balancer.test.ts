@@ -3,7 +3,10 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { onlyWhere } from "../fixtures/installed.js";
 import { hasNginx, startNginx } from "../fixtures/nginx.js";
-import { atEnd, chainBlocks, closeAll, level, startReplica, temporaryFolder, TestNode, type TestReplica, until } from "./machines.js";
+import { atEndOfTest } from "../at-end.js";
+import { temporaryFolder } from "../fixtures/folder.js";
+import { until } from "../fixtures/until.js";
+import { chainBlocks, level, startReplica, TestNode, type TestReplica } from "./machines.js";
 
 /** nginx, as `examples/deploy` has it, in front of replicas and their node. Each reply names the one that gave it. */
 const startBalancer = async (node: TestNode, replicas: readonly TestReplica[]): Promise<string> => {
@@ -13,7 +16,7 @@ const startBalancer = async (node: TestNode, replicas: readonly TestReplica[]): 
   const configuration = example.replace(first, servers).replace(first, others).replace("listen 8080;", "listen 8080; add_header X-Replica $upstream_addr always;");
   expect(configuration).to.contain(servers).and.to.contain(others).and.to.contain("X-Replica");
   const nginx = await startNginx(configuration);
-  atEnd(nginx.end);
+  atEndOfTest(nginx.end);
   return `${nginx.origin}/api`;
 };
 
@@ -22,10 +25,7 @@ interface Page {
   meta: { cursor: string };
 }
 
-describe("Three replicas behind nginx", function () {
-  this.timeout(60_000);
-  afterEach(closeAll);
-
+describe("Three replicas behind nginx", () => {
   onlyWhere(hasNginx, "nginx is not installed: replicas are not tested behind it");
 
   it("answer a reader with a cursor in turn, without gap, while blocks come and are reverted; one that leaves out repeated ids ends with the same chain", async () => {

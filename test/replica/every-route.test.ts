@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { PorticoError } from "../../src/index.js";
 import type { TransactionData } from "../../types/events.js";
-import { chainBlocks, closeAll, level, startReplica, TestNode } from "./machines.js";
+import { chainBlocks, level, startReplica, TestNode } from "./machines.js";
 
 interface Parameter {
   name: string;
@@ -36,15 +36,17 @@ const values: Record<string, string> = { address, publicKey, generatorPublicKey:
 /** Not the node's to say for a replica: webhooks are managed at the node, the lake is the node's, and health and the document are of each process and its options. Streams do not end. */
 const own = /^\/api\/(?:webhooks|lake|health|openapi|events$)/;
 
-describe("A replica, asked by every route of its document", function () {
-  this.timeout(60_000);
-  afterEach(closeAll);
+/** Besides the routes themselves, at a tip: full pages, earlier heights, another form of amounts. */
+const more = (height: number): string[] => [
+  ...["blocks?limit=100", "transactions?limit=100", "wallets?limit=100", "delegates?limit=100", "changes?after=genesis&limit=60", "strings/transactions?limit=10"],
+  ...[`blocks?at=${height - 40}&limit=100`, `wallets/${publicKey}?at=${height - 40}`, `delegates?at=${height - 40}`, `delegates/${publicKey}/voters?at=${height - 7}`, `blockchain?at=${height - 9}`],
+];
 
-  it("answers as its node does, to the byte", async () => {
-    const node = await new TestNode(200).start();
+describe("A replica, asked by every route of its document", () => {
+  it("answers as its node does, to the byte, while blocks come and are reverted", async () => {
+    const node = await new TestNode(150).start();
     node.pool.push({ ...(transactions.at(-1) as TransactionData) });
     const replica = await startReplica(node);
-    await level(node, replica);
     const document = (await (await fetch(`${node.url}/openapi.json`)).json()) as Document;
 
     const questionOf = (path: string, given: (Parameter | { $ref: string })[] = []): string => {
@@ -52,7 +54,7 @@ describe("A replica, asked by every route of its document", function () {
       const valueOf = (name: string): string => values[name] ?? ids.find(([start]) => path.startsWith(`/api${start}`))?.[1] ?? "";
       const query = parameters.filter((one) => one.in === "query" && one.required === true).map(({ name }) => `${name}=${valueOf(name)}`);
       // The second generation's feed and changes begin at the tip if nothing is said.
-      if (/\/(?:feed|changes)$/.test(path)) query.push("after=150");
+      if (/\/(?:feed|changes)$/.test(path)) query.push("after=120");
       return `${path.replace(/\{(\w+)\}/g, (_, name: string) => valueOf(name))}${query.length === 0 ? "" : `?${query.join("&")}`}`;
     };
     const replyOf = async (origin: string, question: string, body?: string): Promise<string> => {
@@ -61,20 +63,31 @@ describe("A replica, asked by every route of its document", function () {
       return `${reply.status} ${await reply.text()}`;
     };
 
-    const asked: Record<string, string> = {};
-    const [there, here] = [new URL(node.url).origin, new URL(replica.url).origin];
-    for (const [path, methods] of Object.entries(document.paths)) {
-      if (own.test(path)) continue;
-      const body = path.endsWith("/search") && methods.post !== undefined ? "{}" : undefined;
-      if (methods.get === undefined && body === undefined) continue;
-      const question = questionOf(path, (methods.get ?? methods.post)?.parameters);
-      const reply = await replyOf(there, question, methods.get === undefined ? body : undefined);
-      expect(await replyOf(here, question, methods.get === undefined ? body : undefined), question).to.equal(reply);
-      asked[question] = reply.slice(0, 120);
-    }
-    const failed = Object.entries(asked).filter(([, reply]) => !reply.startsWith("200"));
-    expect(failed, "questions that say nothing").to.deep.equal([]);
-    expect(Object.keys(asked)).to.have.length.at.least(85);
+    const expectSame = async (): Promise<void> => {
+      await level(node, replica);
+      const asked: Record<string, string> = {};
+      const [there, here] = [new URL(node.url).origin, new URL(replica.url).origin];
+      const compare = async (question: string, body?: string): Promise<void> => {
+        const reply = await replyOf(there, question, body);
+        expect(await replyOf(here, question, body), question).to.equal(reply);
+        asked[question] = reply.slice(0, 120);
+      };
+      for (const [path, { get, post }] of Object.entries(document.paths)) {
+        if (own.test(path)) continue;
+        if (get !== undefined) await compare(questionOf(path, get.parameters));
+        else if (path.endsWith("/search")) await compare(questionOf(path, post?.parameters), "{}");
+      }
+      expect(Object.keys(asked)).to.have.length.at.least(85);
+      for (const path of more(node.chain.length)) await compare(`/api/${path}`);
+      const failed = Object.entries(asked).filter(([, reply]) => !reply.startsWith("200"));
+      expect(failed, "questions that say nothing").to.deep.equal([]);
+    };
+    await expectSame();
+    await node.grow(30);
+    await level(node, replica);
+    await node.fork(170, 15);
+    await expectSame();
+    expect(await replica.ready()).to.include({ status: 200, behind: 0, lag: 0 });
   });
 
   it("refuses transactions as its node does, in the same words", async () => {

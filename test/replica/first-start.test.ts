@@ -5,13 +5,12 @@ import { createApiPlugin } from "../../src/index.js";
 import { freePort } from "../free-port.js";
 import { createMemoryAdapter } from "../memory-adapter/adapter.js";
 import { silentLogger } from "../silent.js";
-import { atEnd, closeAll, network, TestNode, TestReplica, until } from "./machines.js";
+import { atEndOfTest } from "../at-end.js";
+import { until } from "../fixtures/until.js";
+import { network, TestNode, TestReplica } from "./machines.js";
 import { HostProcess } from "./processes.js";
 
-describe("A replica that has never heard its node", function () {
-  this.timeout(120_000);
-  afterEach(closeAll);
-
+describe("A replica that has never heard its node", () => {
   it("answers at its port, is not ready, and serves once the node is there", async () => {
     const node = await new TestNode(20).start();
     await node.stop();
@@ -63,7 +62,7 @@ describe("A replica that has never heard its node", function () {
   it("ends with a failure where the node's chain offers no changes", async () => {
     const { snapshot } = createMemoryAdapter(network);
     const node = createApiPlugin({ network, events: new EventEmitter(), chain: { snapshot }, logger: silentLogger, options: { webhooks: false } });
-    atEnd(() => node.stop());
+    atEndOfTest(() => node.stop());
     const { port } = (await node.listen(0)).address() as AddressInfo;
     const replica = new HostProcess("the replica", ["--follow", `http://127.0.0.1:${port}`]);
     expect(await replica.run()).to.equal(1);

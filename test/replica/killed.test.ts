@@ -6,7 +6,10 @@ import { count, isLong, seedOr } from "../fixtures/long.js";
 import { hasNginx, startNginx } from "../fixtures/nginx.js";
 import { randomFrom } from "../follow/schedule.js";
 import { hasNats, NatsServer } from "../nats/nats-server.js";
-import { atEnd, closeAll, startServer, temporaryFolder, until } from "./machines.js";
+import { atEndOfTest } from "../at-end.js";
+import { temporaryFolder } from "../fixtures/folder.js";
+import { until } from "../fixtures/until.js";
+import { startServer } from "./machines.js";
 import { HostProcess } from "./processes.js";
 
 /** A reader of the feed, which asks the replicas in turn, through nginx where that is installed, and keeps its last cursors. */
@@ -69,16 +72,13 @@ const startBalancer = async (replicas: readonly HostProcess[]): Promise<string[]
   const servers = replicas.map(({ port }) => `server 127.0.0.1:${port};`).join(" ");
   const example = readFileSync(new URL("../../examples/deploy/nginx.conf", import.meta.url), "utf8");
   const nginx = await startNginx(example.replace("server 127.0.0.1:4003;", servers).replace("listen 8080;", "listen 8080; add_header X-Replica $upstream_addr always;"));
-  atEnd(nginx.end);
+  atEndOfTest(nginx.end);
   return [`${nginx.origin}/api`];
 };
 
 const token = "a token of this test";
 
-describe("A node, and its replicas behind nginx, each a process", function () {
-  this.timeout(0);
-  afterEach(closeAll);
-
+describe("A node, and its replicas behind nginx, each a process", () => {
   const kills = count(2, 200);
   const replicaCount = isLong ? 3 : 1;
 
@@ -107,7 +107,7 @@ describe("A node, and its replicas behind nginx, each a process", function () {
         await delay(20);
       }
     })();
-    atEnd(() => resting.abort());
+    atEndOfTest(() => resting.abort());
 
     for (let kill = 0; kill < kills; kill++) {
       const victim = all[kill < all.length ? kill : Math.floor(random() * all.length)] as Victim;

@@ -10,7 +10,9 @@ import { putLoad } from "../bench/load/load.js";
 import { median, quantile } from "../bench/load/statistics.js";
 import { hasNats, NatsServer } from "../nats/nats-server.js";
 import { count } from "../fixtures/long.js";
-import { atEnd, chainBlocks, closeAll, network, temporaryFolder } from "./machines.js";
+import { atEndOfTest } from "../at-end.js";
+import { temporaryFolder } from "../fixtures/folder.js";
+import { chainBlocks, network } from "./machines.js";
 import { HostProcess, networkFolder } from "./processes.js";
 
 const tell = (what: string, figure: string): void => console.log(`      ${what}: ${figure}`);
@@ -45,7 +47,7 @@ const bareServer = `
 
 const startBare = async (): Promise<{ pid: number | undefined; port: number }> => {
   const child = spawn(process.execPath, ["-e", bareServer], { stdio: ["ignore", "inherit", "inherit", "ipc"] });
-  atEnd(() => void child.kill("SIGKILL"));
+  atEndOfTest(() => void child.kill("SIGKILL"));
   const [port] = (await once(child, "message")) as [number];
   return { pid: child.pid, port };
 };
@@ -74,7 +76,7 @@ const follow = (node: HostProcess): string[] => ["--follow", `http://127.0.0.1:$
 const watchBlocks = ({ url }: HostProcess): ReadonlyMap<number, number> => {
   const told = new Map<number, number>();
   const ending = new AbortController();
-  atEnd(() => ending.abort());
+  atEndOfTest(() => ending.abort());
   const read = async (): Promise<void> => {
     const { body } = await fetch(`${url}/changes?follow=true&after=tip`, { signal: ending.signal });
     if (body === null) throw new Error("there is no stream");
@@ -88,7 +90,6 @@ const watchBlocks = ({ url }: HostProcess): ReadonlyMap<number, number> => {
 
 describe("More machines", function () {
   this.timeout(0);
-  afterEach(closeAll);
 
   it("a replica from blocks of the lake, and the import of the same chain from a file", async () => {
     const height = count(20_001, 20_001);

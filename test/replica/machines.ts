@@ -1,10 +1,7 @@
 import { EventEmitter, once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, request as ask, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { createApiPlugin, followNode, type TipSource } from "../../src/index.js";
 import type { Peer } from "../../types/chain.js";
@@ -12,9 +9,11 @@ import type { BlockData, TransactionData } from "../../types/events.js";
 import type { Logger, PoolResult } from "../../types/node-context.js";
 import type { LakeOptions } from "../../types/options.js";
 import type { ApiPlugin } from "../../types/plugin.js";
+import { atEndOfTest } from "../at-end.js";
 import { loadChain } from "../data/read.js";
-import { isLong } from "../fixtures/long.js";
+import { temporaryFolder } from "../fixtures/folder.js";
 import { copyOf } from "../fixtures/run.js";
+import { until } from "../fixtures/until.js";
 import { branch } from "../store/branches.js";
 import { freePort } from "../free-port.js";
 import { silentLogger } from "../silent.js";
@@ -22,34 +21,6 @@ import { silentLogger } from "../silent.js";
 /** A node and its replicas, each a plugin with a store and a server of its own, on a chain that a real node made. */
 
 export const { network, blocks: chainBlocks } = loadChain("core3-testnet-a");
-
-const closing: (() => unknown)[] = [];
-
-export const atEnd = (close: () => unknown): void => void closing.push(close);
-
-/** Ends everything that was started, latest first. */
-export const closeAll = async (): Promise<void> => {
-  for (const close of closing.splice(0).reverse()) await close();
-};
-
-export const temporaryFolder = (): string => {
-  const folder = mkdtempSync(join(tmpdir(), "portico-replica-test-"));
-  closing.push(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-};
-
-/** Milliseconds. Long runs are made beside other work. */
-const patience = isLong ? 300_000 : 50_000;
-
-export const until = async <T>(what: string, found: () => T | undefined | false | Promise<T | undefined | false>): Promise<T> => {
-  const end = performance.now() + patience;
-  for (;;) {
-    const value = await found();
-    if (value !== undefined && value !== false) return value;
-    if (performance.now() > end) throw new Error(`${what}: not in time`);
-    await delay(20);
-  }
-};
 
 export interface Served {
   plugin: ApiPlugin;
@@ -150,7 +121,7 @@ export class TestNode implements Served {
   private async serve(): Promise<void> {
     this.plugin = this.create();
     await this.plugin.listen(this.port);
-    closing.push(() => this.plugin.stop());
+    atEndOfTest(() => this.plugin.stop());
   }
 
   stop(): Promise<void> {
@@ -252,7 +223,7 @@ export class TestReplica implements Served {
       options: { finality: 10, staleAfter: false, rateLimit: false },
     });
     const plugin = (this.plugin = createApiPlugin(context));
-    closing.push(() => plugin.stop());
+    atEndOfTest(() => plugin.stop());
     const server = await plugin.listen(0);
     this.url = `http://127.0.0.1:${portOf(server)}/api`;
     return this;
@@ -285,7 +256,7 @@ export const level = (node: Served, replica: Served): Promise<boolean> => until(
 export const startServer = async (answer: RequestListener, host = "127.0.0.1"): Promise<{ url: string; connections(): Promise<number> }> => {
   const server = createServer(answer).listen(0, host);
   await once(server, "listening");
-  closing.push(() => {
+  atEndOfTest(() => {
     server.close();
     server.closeAllConnections();
   });
@@ -320,7 +291,7 @@ export const startProxy = async (target: TestNode, change: { of(line: string): s
     request.pipe(onward);
   }).listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));
-  closing.push(() => {
+  atEndOfTest(() => {
     server.close();
     server.closeAllConnections();
   });

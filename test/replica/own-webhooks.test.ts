@@ -4,25 +4,25 @@ import type { ApiPlugin } from "../../types/plugin.js";
 import { createApiPlugin, followNode } from "../../src/index.js";
 import { silentLogger } from "../silent.js";
 import { createReceiver, type Receiver } from "../webhooks/receiver.js";
-import { atEnd, closeAll, temporaryFolder, TestNode, until } from "./machines.js";
+import { atEndOfTest } from "../at-end.js";
+import { temporaryFolder } from "../fixtures/folder.js";
+import { until } from "../fixtures/until.js";
+import { TestNode } from "./machines.js";
 
-describe("Replicas with webhooks of their own", function () {
-  this.timeout(120_000);
-  afterEach(closeAll);
-
+describe("Replicas with webhooks of their own", () => {
   const token = "the-replica's-token";
 
   const start = async (url: string, dataDir: string): Promise<ApiPlugin> => {
     const plugin = createApiPlugin(await followNode({ url, dataDir, logger: silentLogger, options: { finality: 10, staleAfter: false, webhooks: { tokens: [token], allowTargets: ["127.0.0.0/8"], schedule: [100, 100, 100] } } }));
     await plugin.start();
-    atEnd(() => plugin.stop());
+    atEndOfTest(() => plugin.stop());
     return plugin;
   };
   const told = (receiver: Receiver, path: string): string[] => receiver.received.filter((one) => one.path === path).map(({ json }) => `${json.event.slice("block.".length)} ${(json.data as BlockData).id}`);
 
   it("tell each webhook of each event once, through forks and the death of a replica", async () => {
     const receiver = await createReceiver();
-    atEnd(() => receiver.close());
+    atEndOfTest(() => receiver.close());
     const node = await new TestNode(40).start();
     const folders = [temporaryFolder(), temporaryFolder()] as const;
     const replicas = [await start(node.url, folders[0]), await start(node.url, folders[1])];

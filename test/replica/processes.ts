@@ -7,7 +7,9 @@ import type { Network } from "../../types/node-context.js";
 import { endProcess } from "../fixtures/end-process.js";
 import { programOf } from "../fixtures/programs.js";
 import { freePort } from "../free-port.js";
-import { atEnd, temporaryFolder, until } from "./machines.js";
+import { atEndOfTest } from "../at-end.js";
+import { temporaryFolder } from "../fixtures/folder.js";
+import { until } from "../fixtures/until.js";
 
 /** A folder for `--network`. */
 export const networkFolder = ({ network, milestones, exceptions, genesisBlock }: Network): string => {
@@ -33,7 +35,7 @@ export class HostProcess {
     this.name = name;
     this.options = options;
     this.environment = environment;
-    atEnd(() => this.end("SIGKILL"));
+    atEndOfTest(() => this.end("SIGKILL"));
   }
 
   get url(): string {

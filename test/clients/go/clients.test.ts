@@ -85,9 +85,8 @@ for (const [readerName, reader] of readers) {
   describe(`deployed Go clients, with ${readerName}`, () => {
     let node: RunningNode;
     let client: GoClient;
-    before(async function () {
+    before(async () => {
       // Go compiles its own library the first time.
-      this.timeout(180_000);
       client = await reader();
       node = await runningNode();
     });

@@ -1,6 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import type { ApiPlugin } from "../../../types/plugin.js";
@@ -8,6 +6,7 @@ import { loadChain } from "../../data/read.js";
 import { freePort } from "../../free-port.js";
 import { type Served, servedOn } from "../ark-core/served.js";
 import { createNode, type Descriptor, type Node } from "./container.js";
+import { temporaryFolder } from "../../fixtures/folder.js";
 
 const { plugin: descriptor } = createRequire(import.meta.url)("../../../examples/ark-core-2/index.js") as { plugin: Descriptor };
 
@@ -23,7 +22,7 @@ describe("examples/ark-core-2, in a container of ARK Core's second line", () => 
   let port: number;
 
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), "portico-ark-core-2-"));
+    folder = temporaryFolder();
     port = await freePort();
     node = createNode(chain.network, chain.blocks.slice(0, known));
     await node.container.use(descriptor, { port, dataDir: folder, options: { webhooks: false } });
@@ -34,7 +33,6 @@ describe("examples/ark-core-2, in a container of ARK Core's second line", () => 
 
   after(async () => {
     await node.container.tearDown();
-    rmSync(folder, { recursive: true });
   });
 
   it("is a descriptor that the node's registrar accepts", () => {

@@ -5,7 +5,7 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { loadChain } from "../../data/read.js";
-import { until } from "../../operate/until.js";
+import { until } from "../../fixtures/until.js";
 import { createStage, type Stage } from "./stage.js";
 
 /** Blocks before it are for warming up. */

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { loadChain } from "../../data/read.js";
-import { until } from "../../operate/until.js";
+import { until } from "../../fixtures/until.js";
 import { Bell, StreamFollower } from "../../live/followers.js";
 import { createStage, type Stage } from "./stage.js";
 
