@@ -10,3 +10,9 @@ export const isExpired = ({ expiration: { type, value } }: Pick<Lock, "expiratio
 /** Id of the lock that a claim or a refund ends; undefined for any other transaction. */
 export const lockEndedBy = ({ asset }: Pick<Transaction, "asset">): string | undefined =>
   ((asset?.claim ?? asset?.refund) as { lockTransactionId?: string } | undefined)?.lockTransactionId;
+
+/** A lock, as a claim or refund needs it to say who is paid what. */
+export type EndedLock = Pick<Lock, "lockId" | "senderId" | "recipientId" | "amount">;
+
+/** The lock that a lock's own transaction opens. */
+export const lockOpenedBy = ({ id, senderId, recipientId = senderId, amount }: Transaction): EndedLock => ({ lockId: id, senderId, recipientId, amount });

@@ -1,7 +1,9 @@
 import type { ChangesView, KeptBlock, OrphanBlock } from "../../types/chain-adapter.js";
 import type { RoundDelegate, Transaction } from "../../types/chain.js";
+import { type Booking, bookingsOf, forgingOf } from "../chain/bookings.js";
 import type { ChainRules } from "../chain/rules.js";
-import { blockPayload, roundPayload, transactionPayload } from "./payload.js";
+import { bookingEvents, isBookingEvent } from "./event-names.js";
+import { blockPayload, bookingPayload, roundPayload, transactionPayload } from "./payload.js";
 import type { BlockName } from "./cursor.js";
 import type { Change, FollowEvent } from "./follow.js";
 import { LRUCache } from "lru-cache";
@@ -19,6 +21,7 @@ export const derivedEvents: readonly string[] = [
   "wallet.unvote",
   "round.applied",
   "round.created",
+  ...bookingEvents,
 ];
 
 /** Most readers ask for the payloads of a few events only. */
@@ -59,13 +62,16 @@ export interface DerivedChange extends Change {
   readonly round?: readonly RoundDelegate[] | undefined;
   /** Made when first asked for, then kept. */
   readonly events: readonly FollowEvent[];
+  readonly eventsWithBookings: readonly FollowEvent[];
 }
 
-/**
- * What an event is called, and its payload, before it has its place in the group; of a reversal, the place in its group of what it takes
- * back.
- */
-type Derived = readonly [event: string, data: () => unknown, takesBack?: number | undefined];
+/** What an event is called, and its payload, before it has its place in the group. */
+interface Derived {
+  event: string;
+  data: () => unknown;
+  /** Of a reversal: the place of what it takes back, among bookings or among all other events of its group. */
+  takesBack?: number | undefined;
+}
 
 const once = <T>(make: () => T): (() => T) => {
   let made: { value: T } | undefined;
@@ -73,56 +79,80 @@ const once = <T>(make: () => T): (() => T) => {
 };
 
 /** What a transaction causes. */
-const causedBy = (transaction: Transaction, payload: () => unknown, rules: ChainRules): Derived[] => {
+const causedBy = (transaction: Transaction, data: () => unknown, rules: ChainRules): Derived[] => {
   if (transaction.typeGroup !== 1) return [];
   switch (rules.types.of(transaction).key) {
     case "delegateRegistration":
-      return [["delegate.registered", payload]];
+      return [{ event: "delegate.registered", data }];
     case "delegateResignation":
-      return [["delegate.resigned", payload]];
+      return [{ event: "delegate.resigned", data }];
     case "vote": {
       const votes = (transaction.asset?.votes ?? []) as unknown[];
       return votes
         .filter((vote) => typeof vote === "string")
-        .map((vote) => [vote.startsWith("+") ? "wallet.vote" : "wallet.unvote", () => ({ delegate: vote, transaction: payload() })]);
+        .map((vote) => ({ event: vote.startsWith("+") ? "wallet.vote" : "wallet.unvote", data: () => ({ delegate: vote, transaction: data() }) }));
     }
     default:
       return [];
   }
 };
 
-const appliedEvents = function* ({ full: { block, transactions }, round }: DerivedChange, rules: ChainRules): Generator<Derived> {
-  yield ["block.applied", () => blockPayload(block)];
-  for (const transaction of transactions) {
-    const payload = once(() => transactionPayload(transaction, rules));
-    yield ["transaction.applied", payload];
-    yield* causedBy(transaction, payload, rules);
+const [applied, reverted] = bookingEvents;
+
+/** The bookings of a block, apart by transaction, and those of its forger. */
+const bookingsIn = (full: DerivedChange["full"], rules: ChainRules) => {
+  const locks = new Map(full.locks?.map((lock) => [lock.lockId, lock]));
+  const payloads = (bookings: readonly Booking[]) => bookings.map((booking) => () => bookingPayload(booking, full.block));
+  return {
+    of: (transaction: Transaction) => payloads(bookingsOf(transaction, (lockId) => locks.get(lockId), rules)),
+    ofForger: () => payloads(forgingOf(full, rules)),
+  };
+};
+
+const appliedEvents = function* ({ full, round }: DerivedChange, rules: ChainRules, hasBookings: boolean): Generator<Derived> {
+  const bookings = hasBookings ? bookingsIn(full, rules) : undefined;
+  yield { event: "block.applied", data: () => blockPayload(full.block) };
+  for (const transaction of full.transactions) {
+    const data = once(() => transactionPayload(transaction, rules));
+    yield { event: "transaction.applied", data };
+    yield* causedBy(transaction, data, rules);
+    for (const booking of bookings?.of(transaction) ?? []) yield { event: applied, data: booking };
   }
+  for (const booking of bookings?.ofForger() ?? []) yield { event: applied, data: booking };
   if (round === undefined) return;
-  yield ["round.applied", () => null];
-  yield ["round.created", () => roundPayload(round)];
+  yield { event: "round.applied", data: () => null };
+  yield { event: "round.created", data: () => roundPayload(round) };
 };
 
-const revertedEvents = function* (change: DerivedChange, rules: ChainRules): Generator<Derived> {
+/** In the opposite order, what a transaction or block has caused before it. */
+const revertedEvents = function* (change: DerivedChange, rules: ChainRules, hasBookings: boolean): Generator<Derived> {
   const { block, transactions } = change.full;
-  const places = [...appliedEvents(change, rules)].flatMap(([event], place) => (event === "transaction.applied" ? [place] : []));
-  yield ["block.reverted", () => blockPayload(block), 0];
-  for (const transaction of transactions.toReversed())
-    yield ["transaction.reverted", () => transactionPayload(transaction, rules), places.pop()];
+  const bookings = hasBookings ? bookingsIn(change.full, rules) : undefined;
+  const places = [...appliedEvents(change, rules, false)].flatMap(({ event }, place) => (event === "transaction.applied" ? [place] : []));
+  const ofEach = transactions.map((transaction) => bookings?.of(transaction) ?? []);
+  const ofForger = bookings?.ofForger() ?? [];
+  let left = ofEach.flat().length + ofForger.length;
+  yield { event: "block.reverted", data: () => blockPayload(block), takesBack: 0 };
+  for (const data of ofForger.toReversed()) yield { event: reverted, data, takesBack: --left };
+  for (const transaction of transactions.toReversed()) {
+    for (const data of ofEach.pop()?.toReversed() ?? []) yield { event: reverted, data, takesBack: --left };
+    yield { event: "transaction.reverted", data: () => transactionPayload(transaction, rules), takesBack: places.pop() };
+  }
 };
 
-/** The events of a change, always the same and in the same order. */
-const eventsOf = (change: DerivedChange, rules: ChainRules): FollowEvent[] => {
+/** The events of a change, always the same and in the same order. Bookings are numbered apart: the others have the same ids with or without them. */
+const eventsOf = (change: DerivedChange, rules: ChainRules, hasBookings: boolean): FollowEvent[] => {
   const { kind, at, times, full } = change;
   const { height, id } = full.block;
-  const again = times === 0 ? "" : `.${times}`;
-  const derived = kind === "applied" ? appliedEvents(change, rules) : revertedEvents(change, rules);
-  const events: FollowEvent[] = [];
-  for (const [event, make, takesBack] of derived) {
-    const takenBack = takesBack === undefined ? undefined : `${id}.applied.${takesBack}${again}`;
-    events.push(new ChainEvent(`${id}.${kind}.${events.length}${again}`, event, at, { height, id }, takenBack, make));
-  }
-  return events;
+  const idOf = (event: string, of: Change["kind"], place: number): string =>
+    `${id}.${of}.${isBookingEvent(event) ? "booking." : ""}${place}${times === 0 ? "" : `.${times}`}`;
+  let [events, bookings] = [0, 0];
+  const derived = kind === "applied" ? appliedEvents(change, rules, hasBookings) : revertedEvents(change, rules, hasBookings);
+  return [...derived].map(({ event, data, takesBack }) => {
+    const place = isBookingEvent(event) ? bookings++ : events++;
+    const takenBack = takesBack === undefined ? undefined : idOf(event, "applied", takesBack);
+    return new ChainEvent(idOf(event, kind, place), event, at, { height, id }, takenBack, data);
+  });
 };
 
 class LazyChange implements DerivedChange {
@@ -134,8 +164,9 @@ class LazyChange implements DerivedChange {
   readonly round: DerivedChange["round"];
   private readonly rules: ChainRules;
   private made: readonly FollowEvent[] | undefined;
+  private madeWithBookings: readonly FollowEvent[] | undefined;
 
-  constructor(change: Omit<DerivedChange, "events">, rules: ChainRules) {
+  constructor(change: Omit<DerivedChange, "events" | "eventsWithBookings">, rules: ChainRules) {
     this.kind = change.kind;
     this.full = change.full;
     this.at = change.at;
@@ -146,24 +177,28 @@ class LazyChange implements DerivedChange {
   }
 
   get events(): readonly FollowEvent[] {
-    return (this.made ??= eventsOf(this, this.rules));
+    return (this.made ??= eventsOf(this, this.rules, false));
+  }
+
+  get eventsWithBookings(): readonly FollowEvent[] {
+    return (this.madeWithBookings ??= eventsOf(this, this.rules, true));
   }
 }
 
 /** A block that was applied. `round`: the delegates of the round that begins after it, if one does. */
 export const appliedChange = (
-  { block, transactions, appliedAt, times = 0, digest }: KeptBlock,
+  { block, transactions, locks, appliedAt, times = 0, digest }: KeptBlock,
   round: readonly RoundDelegate[] | undefined,
   rules: ChainRules,
 ): DerivedChange =>
   new LazyChange(
-    { kind: "applied", full: { block, transactions }, at: appliedAt ?? rules.epoch.toMilliseconds(block.timestamp), times, round, digest },
+    { kind: "applied", full: { block, transactions, locks }, at: appliedAt ?? rules.epoch.toMilliseconds(block.timestamp), times, round, digest },
     rules,
   );
 
 /** A block that was reverted. */
-export const revertedChange = ({ block, transactions, revertedAt, times = 0 }: OrphanBlock, rules: ChainRules): DerivedChange =>
-  new LazyChange({ kind: "reverted", full: { block, transactions }, at: revertedAt, times }, rules);
+export const revertedChange = ({ block, transactions, locks, revertedAt, times = 0 }: OrphanBlock, rules: ChainRules): DerivedChange =>
+  new LazyChange({ kind: "reverted", full: { block, transactions, locks }, at: revertedAt, times }, rules);
 
 /** Changes that are kept: a reader at the tip is seldom further behind than this. */
 const keptChanges = 32;

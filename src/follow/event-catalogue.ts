@@ -1,6 +1,7 @@
 import type { HostEvent } from "../../types/events.js";
 import type { EventDescription } from "../../types/webhooks.js";
 import { derivedEvents } from "./derive.js";
+import { type bookingEvents, isBookingEvent } from "./event-names.js";
 
 /** Payloads of the known events, as a real node emits them. */
 
@@ -164,6 +165,29 @@ export const knownEvents: Readonly<Record<HostEvent, EventEntry>> = Object.freez
   "state.started": { description: "The same as state:started.", example: null },
 });
 
+const booking = {
+  address: transfer.recipientId,
+  kind: "transfer",
+  id: transferOfHost.id,
+  height: block.height,
+  timestamp: block.timestamp,
+  counterparty: transfer.recipientId,
+  memo: "hi",
+  in: "1",
+  out: "1",
+  fee: "10000000",
+};
+
+/** Made from the chain, where that offers its changes: hosts do not emit them. */
+const bookings: Readonly<Record<(typeof bookingEvents)[number], EventEntry>> = {
+  "booking.applied": {
+    description: "Money of a wallet moves, whatever the transaction's type: a row of its statement. Only for those who name it.",
+    example: booking,
+    confirmations: true,
+  },
+  "booking.reverted": { description: "A booking is reverted. Only for those who name it.", example: booking },
+};
+
 const describe = (event: string, known: EventEntry, keepsChain: boolean): EventDescription => ({
   event,
   description: known.description,
@@ -175,8 +199,8 @@ const describe = (event: string, known: EventEntry, keepsChain: boolean): EventD
 
 /** The events that a webhook of this node can listen to: the known ones, and those that the host declares. */
 export const describeEvents = (declared: readonly string[], keepsChain: boolean): EventDescription[] => [
-  ...Object.entries(knownEvents).map(([event, known]) => describe(event, known, keepsChain)),
+  ...Object.entries(keepsChain ? { ...knownEvents, ...bookings } : knownEvents).map(([event, known]) => describe(event, known, keepsChain)),
   ...[...new Set(declared)]
-    .filter((event) => !Object.hasOwn(knownEvents, event))
+    .filter((event) => !Object.hasOwn(knownEvents, event) && !(keepsChain && isBookingEvent(event)))
     .map((event) => describe(event, { description: "An event that this node declares.", example: null }, keepsChain)),
 ];

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { csvLine } from "../../src/api/statement/booking.js";
+import { csvLine } from "../../src/api/statement/row.js";
 import { actors } from "../../src/conformance/chain/actors.js";
 import { createChainMaker, htlcClaim, htlcLock, htlcRefund, networkOf, transfer } from "../../src/conformance/chain/chain-maker.js";
 import type { BlockData } from "../../types/events.js";

@@ -1,12 +1,12 @@
-import type { Block, Lock, Transaction, Wallet } from "../../../types/chain.js";
+import type { Block, Transaction, Wallet } from "../../../types/chain.js";
 import type { ChainSnapshot, MaybePromise } from "../../../types/chain-adapter.js";
 import type { Page, TransactionFilter, WalletChange } from "../../../types/chain-queries.js";
 import { htlcClaimKind, htlcLockKind, htlcRefundKind } from "../../chain/blocks/transaction-types.js";
-import { lockEndedBy } from "../../chain/locks.js";
+import { amountText, type Booking, bookingsOf, forgingOf } from "../../chain/bookings.js";
+import { type EndedLock, lockEndedBy, lockOpenedBy } from "../../chain/locks.js";
 import type { ChainRules } from "../../chain/rules.js";
 import { PorticoError } from "../../errors.js";
-import { amountText, type Booking } from "./booking.js";
-import { type Effect, effectOn } from "./effect.js";
+import type { StatementRow } from "./row.js";
 import type { Heights } from "./period.js";
 
 export interface StatementNeeds {
@@ -156,82 +156,50 @@ const sourcesOf = async ({ wallet: { address, publicKey }, heights }: StatementN
 });
 
 /** The lock that a claim or refund ends, as its own transaction opened it. */
-const lockEnded = async ({ asset }: Transaction, chain: ChainSnapshot): Promise<Lock | undefined> => {
-  const ending = (asset?.claim ?? asset?.refund) as { lockTransactionId?: unknown } | undefined;
-  const id = ending?.lockTransactionId;
-  const opened = typeof id === "string" ? await chain.transaction(id) : undefined;
-  if (opened === undefined) return undefined;
-  const { lock } = (opened.asset ?? {}) as { lock?: Pick<Lock, "secretHash" | "expiration"> };
-  if (lock === undefined) return undefined;
-  const { senderId, senderPublicKey, amount, timestamp } = opened;
-  return { lockId: opened.id, senderId, senderPublicKey, recipientId: opened.recipientId ?? senderId, amount, timestamp, ...lock };
+const lockEnded = async (transaction: Transaction, chain: ChainSnapshot): Promise<EndedLock | undefined> => {
+  const id = lockEndedBy(transaction);
+  const opened = id === undefined ? undefined : await chain.transaction(id);
+  return opened && lockOpenedBy(opened);
 };
 
-interface Entry {
-  effect: Effect;
-  kind: string;
-  id: string;
-  counterparty: string;
-  memo: string;
-}
-
-const otherParty = (address: string, transaction: Transaction, lock: Lock | undefined, rules: ChainRules): string => {
-  if (lock !== undefined && transaction.senderId !== address) return lock.senderId === address ? lock.recipientId : lock.senderId;
-  if (lock !== undefined) return address === lock.senderId ? lock.recipientId : lock.senderId;
-  if (transaction.senderId !== address) return transaction.senderId;
-  const recipients = rules.recipientsOf(transaction);
-  const others = recipients.filter((recipient) => recipient !== address);
-  return others.length > 1 ? "" : (others[0] ?? recipients[0] ?? "");
+/** What a transaction does to the statement's wallet; undefined where it does not concern it. */
+const bookingBy = async (transaction: Transaction, { wallet: { address }, rules }: StatementNeeds, chain: ChainSnapshot): Promise<Booking | undefined> => {
+  const lock = await lockEnded(transaction, chain);
+  return bookingsOf(transaction, () => lock, rules).find((booking) => booking.address === address);
 };
 
-const entryOf = async (transaction: Transaction, { wallet: { address }, rules }: StatementNeeds, chain: ChainSnapshot): Promise<Entry> => {
-  const mayEndLock = transaction.asset?.claim !== undefined || transaction.asset?.refund !== undefined;
-  const lock = mayEndLock ? await lockEnded(transaction, chain) : undefined;
-  return {
-    effect: effectOn(address, transaction, lock, rules),
-    kind: rules.types.of(transaction).key,
-    id: transaction.id,
-    counterparty: otherParty(address, transaction, lock, rules),
-    memo: transaction.vendorField ?? "",
-  };
-};
-
-const netOf = (entries: readonly Entry[]): bigint => entries.reduce((sum, { effect }) => sum + effect.in - effect.out - effect.fee, 0n);
+const netOf = (bookings: readonly Booking[]): bigint => bookings.reduce((sum, booking) => sum + booking.in - booking.out - booking.fee, 0n);
 
 /**
- * The entries of a block whose own do not come out at what the wallet had after it: transactions of others may pay a wallet without naming
- * it, as a claim that anybody sends does. What is still left then is one entry more.
+ * The bookings of a block whose own do not come out at what the wallet had after it: transactions of others may pay a wallet without naming
+ * it, as a claim that anybody sends does. What is still left then is one booking more.
  */
-const completed = async (block: Block, own: readonly Entry[], change: bigint, needs: StatementNeeds, chain: ChainSnapshot): Promise<Entry[]> => {
-  const entries: Entry[] = [];
+const completed = async (block: Block, own: readonly Booking[], change: bigint, needs: StatementNeeds, chain: ChainSnapshot): Promise<Booking[]> => {
+  const bookings: Booking[] = [];
   for (let offset = 0; ; offset += pageRows) {
     const { rows, total } = await chain.transactions({ filter: { blockId: block.id }, order: { field: "timestamp", direction: "asc" }, offset, limit: pageRows });
     for (const transaction of rows) {
-      const known = own.find(({ id }) => id === transaction.id);
-      const entry = known ?? (await entryOf(transaction, needs, chain));
-      if (known !== undefined || entry.effect.in !== 0n || entry.effect.out !== 0n || entry.effect.fee !== 0n) entries.push(entry);
+      const booking = own.find(({ id }) => id === transaction.id) ?? (await bookingBy(transaction, needs, chain));
+      if (booking !== undefined) bookings.push(booking);
     }
     if (offset + rows.length >= total || rows.length === 0) break;
   }
-  entries.push(...own.filter(({ kind }) => kind === forgedKind));
-  const left = change - netOf(entries);
-  if (left !== 0n) {
-    const effect = { in: left > 0n ? left : 0n, out: left < 0n ? -left : 0n, fee: 0n };
-    entries.push({ effect, kind: "other", id: block.id, counterparty: "", memo: "" });
-  }
-  return entries;
+  bookings.push(...own.filter(({ id }) => id === block.id));
+  const left = change - netOf(bookings);
+  if (left === 0n) return bookings;
+  const { address } = needs.wallet;
+  return [...bookings, { address, kind: "other", id: block.id, counterparty: "", memo: "", in: left > 0n ? left : 0n, out: left < 0n ? -left : 0n, fee: 0n }];
 };
 
-const forgedKind = "forged";
-
 /** The next block that did something to the wallet, and what; undefined at the end. */
-const nextBlock = async ({ owned, forged, changes, consumed }: Sources, needs: StatementNeeds, chain: ChainSnapshot): Promise<{ block: Block; entries: Entry[]; balance: bigint | undefined } | undefined> => {
+const nextBlock = async ({ owned, forged, changes, consumed }: Sources, needs: StatementNeeds, chain: ChainSnapshot): Promise<{ block: Block; bookings: Booking[]; balance: bigint | undefined } | undefined> => {
   const heads = [(await owned.next(chain))?.blockHeight, (await forged?.next(chain))?.height, (await changes.next(chain))?.height, consumed[0]];
   const height = Math.min(...heads.map((head) => head ?? Infinity));
   if (height > needs.heights.to) return undefined;
-  const entries: Entry[] = [];
+  const bookings: Booking[] = [];
   for (let row = await owned.next(chain); row?.blockHeight === height; row = await owned.next(chain)) {
-    entries.push(await entryOf(row, needs, chain));
+    const booking = await bookingBy(row, needs, chain);
+    if (booking !== undefined) bookings.push(booking);
     owned.take();
   }
   const made = await forged?.next(chain);
@@ -239,21 +207,21 @@ const nextBlock = async ({ owned, forged, changes, consumed }: Sources, needs: S
   if (block === undefined) throw new Error(`the chain has no block ${height}`);
   if (made?.height === height) {
     forged?.take();
-    const earned = block.reward + block.totalFee;
-    if (earned > 0n) entries.push({ effect: { in: earned, out: 0n, fee: 0n }, kind: forgedKind, id: block.id, counterparty: "", memo: "" });
+    bookings.push(...forgingOf({ block }, needs.rules));
   }
   const change = await changes.next(chain);
   const isChanged = change?.height === height;
   if (isChanged) changes.take();
   const expected = isChanged ? change.change : 0n;
-  const isWhole = netOf(entries) === expected && consumed[0] !== height;
+  const isWhole = netOf(bookings) === expected && consumed[0] !== height;
   while (consumed[0] === height) consumed.shift();
-  return { block, entries: isWhole ? entries : await completed(block, entries, expected, needs, chain), balance: isChanged ? change.balance : undefined };
+  return { block, bookings: isWhole ? bookings : await completed(block, bookings, expected, needs, chain), balance: isChanged ? change.balance : undefined };
 };
 
-const bookingOf = ({ effect, ...entry }: Entry, { height }: Block, time: string, balance: bigint): Booking => {
-  const { kind, id, counterparty, memo } = entry;
-  return { time, height, kind, id, counterparty, memo, in: amountText(effect.in), out: amountText(effect.out), fee: amountText(effect.fee), balance: balance.toString() };
+const rowOf = (booking: Booking, { height }: Block, time: string, balance: bigint): StatementRow => {
+  const { kind, id, counterparty, memo } = booking;
+  const amounts = { in: amountText(booking.in), out: amountText(booking.out), fee: amountText(booking.fee), balance: balance.toString() };
+  return { time, height, kind, id, counterparty, memo, ...amounts };
 };
 
 /** Where the period changed nothing, the first change after it tells what the balance was. */
@@ -263,7 +231,7 @@ const openingBalance = async ({ wallet: { address }, heights: { to } }: Statemen
 };
 
 /** Every booking of a wallet in a period, oldest first, some at a time: balance = balance before + in − out − fee, to the digit. */
-export async function* statement(needs: StatementNeeds): AsyncGenerator<Booking[]> {
+export async function* statement(needs: StatementNeeds): AsyncGenerator<StatementRow[]> {
   const reading = async <T>(read: (chain: ChainSnapshot) => Promise<T>): Promise<T> => {
     const chain = await needs.open();
     try {
@@ -275,19 +243,19 @@ export async function* statement(needs: StatementNeeds): AsyncGenerator<Booking[
   const sources = await reading((chain) => sourcesOf(needs, chain));
   let balance = await reading((chain) => openingBalance(needs, sources, chain));
   for (let isMore = true; isMore; ) {
-    const bookings: Booking[] = [];
+    const rows: StatementRow[] = [];
     isMore = await reading(async (chain) => {
-      while (bookings.length < pageRows) {
+      while (rows.length < pageRows) {
         const next = await nextBlock(sources, needs, chain);
         if (next === undefined) return false;
         const time = needs.rules.epoch.timestamp(next.block.timestamp).human;
-        for (const entry of next.entries) {
-          balance += entry.effect.in - entry.effect.out - entry.effect.fee;
-          bookings.push(bookingOf(entry, next.block, time, balance));
+        for (const booking of next.bookings) {
+          balance += booking.in - booking.out - booking.fee;
+          rows.push(rowOf(booking, next.block, time, balance));
         }
       }
       return true;
     });
-    if (bookings.length > 0) yield bookings;
+    if (rows.length > 0) yield rows;
   }
 }

@@ -7,7 +7,7 @@ import { type Chunk, type Route, routesOf } from "../../http/route.js";
 import { overlap } from "../resources/lists.js";
 import { findWallet, presentWalletChange, WalletChangeResource } from "../resources/wallets.js";
 import { type ApiState, noHistory } from "../state.js";
-import { csvHeader, csvLine, jsonLine } from "../statement/booking.js";
+import { csvHeader, csvLine, jsonLine } from "../statement/row.js";
 import { heightsOf, heightsWithin, PeriodEndInput } from "../statement/period.js";
 import { statement, type StatementNeeds } from "../statement/statement.js";
 

@@ -1,5 +1,5 @@
 /** A row of a statement. Amounts are whole numbers of 1e-8 as text, empty where there is nothing. */
-export interface Booking {
+export interface StatementRow {
   /** The block's, ISO 8601. */
   time: string;
   height: number;
@@ -16,8 +16,8 @@ export interface Booking {
   balance: string;
 }
 
-const columns = ["time", "height", "kind", "id", "counterparty", "memo", "in", "out", "fee", "balance"] as const satisfies (keyof Booking)[];
-const texts: ReadonlySet<keyof Booking> = new Set(["kind", "id", "counterparty", "memo"]);
+const columns = ["time", "height", "kind", "id", "counterparty", "memo", "in", "out", "fee", "balance"] as const satisfies (keyof StatementRow)[];
+const texts: ReadonlySet<keyof StatementRow> = new Set(["kind", "id", "counterparty", "memo"]);
 
 /** What spreadsheets would take for a formula gets a `'` before it. */
 const asText = (text: string): string => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
@@ -27,9 +27,7 @@ const quoted = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.repla
 /** RFC 4180. */
 export const csvHeader = `${columns.join(",")}\r\n`;
 
-export const csvLine = (booking: Booking): string =>
-  `${columns.map((name) => quoted(texts.has(name) ? asText(String(booking[name])) : String(booking[name]))).join(",")}\r\n`;
+export const csvLine = (row: StatementRow): string =>
+  `${columns.map((name) => quoted(texts.has(name) ? asText(String(row[name])) : String(row[name]))).join(",")}\r\n`;
 
-export const jsonLine = (booking: Booking): string => `${JSON.stringify(booking)}\n`;
-
-export const amountText = (amount: bigint): string => (amount === 0n ? "" : amount.toString());
+export const jsonLine = (row: StatementRow): string => `${JSON.stringify(row)}\n`;
