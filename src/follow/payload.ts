@@ -88,7 +88,7 @@ const addressesOf = (transaction: Transaction, rules: Pick<ChainRules, "recipien
 };
 
 /** Members that are another in the wire form, or not there. */
-const converted: ReadonlySet<string> = new Set(["senderId", "nonce", "amount", "fee", "asset"]);
+const converted: ReadonlySet<string> = new Set(["nonce", "amount", "fee", "asset"]);
 
 /** A transaction as hosts emit it: the wire form and its place in the chain; and beyond that, `addresses`. */
 export const transactionPayload = (transaction: Transaction, rules: Pick<ChainRules, "recipientsOf">): Record<string, unknown> => {

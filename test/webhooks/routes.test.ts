@@ -11,6 +11,7 @@ import type { ApiPlugin } from "../../types/plugin.js";
 import type { OpenApiDocument } from "../../src/http/openapi/document.js";
 import { createApiPlugin } from "../../src/plugin/plugin.js";
 import { knownEvents } from "../../src/follow/event-catalogue.js";
+import { bookingEvents } from "../../src/follow/event-names.js";
 import { loadChain } from "../data/read.js";
 import { createReceiver, type Received, type Receiver } from "./receiver.js";
 import { createLogger, eventually, localTargets } from "./stage.js";
@@ -360,7 +361,7 @@ describe("the webhook routes", () => {
     it("lists the events, each with an example", async () => {
       const { body } = await get("/webhooks/events");
       const listed = body.data as { event: string; example: unknown }[];
-      expect(listed.map(({ event }) => event)).to.deep.equal([...Object.keys(knownEvents), "fork.happened", "webhook.disabled", "webhook.failing", "webhook.enabled", "delivery.dead"]);
+      expect(listed.map(({ event }) => event)).to.deep.equal([...Object.keys(knownEvents), ...bookingEvents, "fork.happened", "webhook.disabled", "webhook.failing", "webhook.enabled", "delivery.dead"]);
       expect(listed.find(({ event }) => event === "peer.added")?.example).to.deep.equal(knownEvents["peer.added"].example);
       expect(body.meta).to.deep.include({ totalCount: listed.length });
     });
@@ -497,7 +498,7 @@ describe("the webhook routes", () => {
     const { valid, errors } = await new Validator().validate({ ...document });
     expect(valid, JSON.stringify(errors)).to.equal(true);
     const { webhooks, components } = document;
-    expect(Object.keys(webhooks)).to.deep.equal([...Object.keys(knownEvents), "fork.happened", "webhook.disabled", "webhook.failing", "webhook.enabled", "delivery.dead", "batch", "ping"]);
+    expect(Object.keys(webhooks)).to.deep.equal([...Object.keys(knownEvents), ...bookingEvents, "fork.happened", "webhook.disabled", "webhook.failing", "webhook.enabled", "delivery.dead", "batch", "ping"]);
     const ajv = new Ajv2020({ strict: true, strictTypes: false });
     ajv.addVocabulary(["components"]);
     const checks = Object.entries(webhooks).map(([event, item]) => {
