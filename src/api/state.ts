@@ -18,6 +18,8 @@ export interface ApiNeeds {
   /** @throws PorticoError NOT_READY while the webhook store is closed, NOT_SUPPORTED if the node has no webhooks. */
   openWebhooks(): Webhooks;
   clock: Clock;
+  /** Height of the newest final block under a tip. */
+  finalHeight(tipHeight: number): number;
   /** As that of the adapter. */
   snapshotAt?: ((height: number) => MaybePromise<ChainSnapshot | undefined>) | undefined;
 }
@@ -31,6 +33,8 @@ export interface ApiState extends Scope, Readonly<Omit<ApiNeeds, "openWebhooks" 
   readonly webhooks: Webhooks;
   /** Opens this state again, for a reply that outlives the request. @throws PorticoError NOT_SUPPORTED, BLOCK_NOT_FOUND if the block was reverted */
   again(): MaybePromise<ChainSnapshot>;
+  /** Opens the state at a height of this chain, for the caller to release. @throws PorticoError NOT_SUPPORTED, HISTORY_MISSING */
+  at(height: number): MaybePromise<ChainSnapshot>;
 }
 
 /** An earlier state. */
@@ -76,11 +80,22 @@ class OpenState implements ApiState {
 
   again(): MaybePromise<ChainSnapshot> {
     const { height, id } = this.chain.tip;
-    return andThen(this.needs.snapshotAt?.(height), (snapshot) => {
-      if (snapshot?.tip.id === id) return snapshot;
-      snapshot?.release?.();
-      throw new PorticoError(this.needs.snapshotAt === undefined ? "NOT_SUPPORTED" : "BLOCK_NOT_FOUND");
+    return andThen(this.at(height), (snapshot) => {
+      if (snapshot.tip.id === id) return snapshot;
+      snapshot.release?.();
+      throw new PorticoError("BLOCK_NOT_FOUND");
     });
+  }
+
+  at(height: number): MaybePromise<ChainSnapshot> {
+    return andThen(this.needs.snapshotAt?.(height), (snapshot) => {
+      if (snapshot === undefined) throw new PorticoError(this.needs.snapshotAt === undefined ? "NOT_SUPPORTED" : "BLOCK_NOT_FOUND");
+      return snapshot;
+    });
+  }
+
+  finalHeight(tipHeight: number): number {
+    return this.needs.finalHeight(tipHeight);
   }
 
   get webhooks(): Webhooks {

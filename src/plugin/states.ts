@@ -200,11 +200,11 @@ export const createStates = ({ chain: own, hosts, problems, replica, options, lo
   const { openInTime, openAtOnce, ...opening } = createOpening(chain, bounds, { silence, tell: createErrorLog({ logger, clock: given.clock }) });
 
   const snapshotAt = chain.snapshotAt && ((height: number) => chain.snapshotAt?.(height, bounds));
-  const stateNeeds: ApiNeeds = { ...given, supports: chain.supports ?? {}, snapshotAt };
+  const finalHeight = (tip: number): number => finalHeightAt(tip, given.rules.milestones, options.finality);
+
+  const stateNeeds: ApiNeeds = { ...given, supports: chain.supports ?? {}, finalHeight, snapshotAt };
 
   const stateOf = (snapshot: ChainSnapshot | undefined): ApiState => createApiState(snapshot, stateNeeds);
-
-  const finalHeight = (tip: number): number => finalHeightAt(tip, given.rules.milestones, options.finality);
 
   const openStateNow = (at?: string): MaybePromise<ApiState> =>
     andThen(openInTime(), (snapshot) => {

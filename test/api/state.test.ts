@@ -11,7 +11,7 @@ const noWebhooks = (): never => {
 };
 
 const { network, blocks } = loadChain("core3-testnet-a");
-const needs = { rules: createChainRules(network), host: {}, supports: { rounds: true, locks: false }, openWebhooks: noWebhooks, clock: { now: () => 0 } };
+const needs = { rules: createChainRules(network), host: {}, supports: { rounds: true, locks: false }, openWebhooks: noWebhooks, clock: { now: () => 0 }, finalHeight: (tip: number) => tip };
 
 const genesisSnapshot = async (): Promise<ChainSnapshot> => {
   const adapter = createMemoryAdapter(network);

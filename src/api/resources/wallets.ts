@@ -11,7 +11,7 @@ import { Amount as AmountInput, amountUnit, ListOf, OrderBy, Range } from "../..
 import type { PageAnswer } from "../../http/route.js";
 import type { ApiState } from "../state.js";
 import { Address, inKnownCase, inputsOf, type ListRequest, overlap, pageOf } from "./lists.js";
-import { Amount, TextOrNull, TimestampResource } from "./values.js";
+import { Amount, AmountText, TextOrNull, TimestampResource } from "./values.js";
 
 export const BalancesResource = Type.Unsafe<Record<string, bigint>>({
   type: "object",
@@ -23,8 +23,6 @@ const MultiSignatureResource = Type.Object(
   { min: Type.Integer(), publicKeys: Type.Array(Type.String()) },
   { description: "Only for a multisignature wallet." },
 );
-
-const AmountText = Type.String({ pattern: "^-?[0-9]+$", description: "A whole number of 1e-8, as text in every form of amounts." });
 
 /** As wallets of ARK Core 3 have them, for clients of later years: what there is not is absent, nothing is null. */
 export const AttributesResource = Type.Object(

@@ -25,7 +25,7 @@ export const heightsWithin = async ({ from, to }: Range<number>, chain: ChainSna
 });
 
 /** A height, or the first and the last moment of what is named, in milliseconds since 1970. */
-type PeriodEnd = { height: number } | { begin: number; end: number };
+export type PeriodEnd = { height: number } | { begin: number; end: number };
 
 const parseEnd = (text: string): PeriodEnd | undefined => {
   if (isDigits(text) && text.length < 16) return { height: Number(text) };

@@ -6,6 +6,7 @@ import { amountText, type Booking, bookingsOf, forgingOf } from "../../chain/boo
 import { type EndedLock, lockEndedBy, lockOpenedBy } from "../../chain/locks.js";
 import type { ChainRules } from "../../chain/rules.js";
 import { PorticoError } from "../../errors.js";
+import { everyRow, pageRows, rowsBelow } from "../resources/every-row.js";
 import type { StatementRow } from "./row.js";
 import type { Heights } from "./period.js";
 
@@ -16,9 +17,6 @@ export interface StatementNeeds {
   /** Opens the state that the statement is of, again and again, so that none is held while a client is slow. */
   open(): MaybePromise<ChainSnapshot>;
 }
-
-/** Rows read at a time: as many as are answered in one step. */
-const pageRows = 100;
 
 /** Rows in order, some at a time, each time from a state of its own. */
 class Rows<Row> {
@@ -72,19 +70,6 @@ const ownedBy =
   (chain: ChainSnapshot, offset: number, limit: number): MaybePromise<Page<Transaction>> =>
     chain.transactions({ filter: { ownerId: address }, order: { field: "timestamp", direction: "asc" }, offset, limit });
 
-/** How many of a wallet's transactions are below a height. */
-const ownedBelow = async (address: string, height: number, chain: ChainSnapshot): Promise<number> => {
-  if (height <= 1) return 0;
-  let [low, high] = [0, (await ownedBy(address)(chain, 0, 1)).total];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    const [row] = (await ownedBy(address)(chain, middle, 1)).rows;
-    if (row === undefined || row.blockHeight >= height) high = middle;
-    else low = middle + 1;
-  }
-  return low;
-};
-
 const changesOf = (chain: ChainSnapshot, query: Parameters<NonNullable<ChainSnapshot["walletChanges"]>>[0]): MaybePromise<Page<WalletChange>> => {
   if (chain.walletChanges === undefined) throw new PorticoError("NOT_SUPPORTED");
   return chain.walletChanges(query);
@@ -115,16 +100,6 @@ const changesIn = (address: string, { from, to }: Heights): Rows<WalletChange> =
   });
 };
 
-/** Every row of a list. */
-const everyRow = async <Row>(ask: (offset: number, limit: number) => MaybePromise<Page<Row>>): Promise<Row[]> => {
-  const rows: Row[] = [];
-  for (;;) {
-    const page = await ask(rows.length, pageRows);
-    rows.push(...page.rows);
-    if (page.rows.length === 0 || rows.length >= page.total) return rows;
-  }
-};
-
 /**
  * Heights of claims and refunds of a wallet's locks whose fee is all that the lock had. They change no balance and name nobody, so neither the
  * wallet's changes nor its transactions tell of them.
@@ -144,7 +119,7 @@ const consumedLocks = async (address: string, { from, to }: Heights, chain: Chai
 };
 
 const sourcesOf = async ({ wallet: { address, publicKey }, heights }: StatementNeeds, chain: ChainSnapshot): Promise<Sources> => ({
-  owned: inPages(ownedBy(address), await ownedBelow(address, heights.from, chain)),
+  owned: inPages(ownedBy(address), await rowsBelow(heights.from, (offset, limit) => ownedBy(address)(chain, offset, limit))),
   forged:
     publicKey === null
       ? undefined

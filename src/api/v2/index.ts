@@ -6,6 +6,7 @@ import { delegateRoutes } from "./delegates.js";
 import { lockRoutes } from "./locks.js";
 import { nodeRoutes } from "./node.js";
 import { peerRoutes } from "./peers.js";
+import { rewardRoutes } from "./rewards.js";
 import { roundRoutes } from "./rounds.js";
 import { transactionRoutes } from "./transactions.js";
 import { voteRoutes } from "./votes.js";
@@ -19,6 +20,7 @@ export const v2Routes: Route<ApiState>[] = [
   ...walletRoutes,
   ...walletHistoryRoutes,
   ...delegateRoutes,
+  ...rewardRoutes,
   ...voteRoutes,
   ...peerRoutes,
   ...blockRoutes,

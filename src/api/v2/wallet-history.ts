@@ -1,24 +1,14 @@
-import type { IncomingHttpHeaders } from "node:http";
-import Negotiator from "negotiator";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Type } from "@sinclair/typebox";
 import { OneOf, Range, Text, TimeRange, WholeNumber } from "../../http/input/schema.js";
 import { type Chunk, type Route, routesOf } from "../../http/route.js";
 import { overlap } from "../resources/lists.js";
+import { preferredType } from "../resources/media-type.js";
 import { findWallet, presentWalletChange, WalletChangeResource } from "../resources/wallets.js";
 import { type ApiState, noHistory } from "../state.js";
 import { csvHeader, csvLine, jsonLine } from "../statement/row.js";
 import { heightsOf, heightsWithin, PeriodEndInput } from "../statement/period.js";
 import { statement, type StatementNeeds } from "../statement/statement.js";
-
-/**
- * The media type that a client prefers by its `Accept`, of those that there are. Of types that it likes equally, the one that it names more
- * exactly, then first; the first that there is where it accepts none, or does not say.
- */
-const preferredType = <Type extends string>(available: readonly [Type, ...Type[]], headers: IncomingHttpHeaders): Type => {
-  const chosen = new Negotiator({ headers }).mediaType(available);
-  return available.find((type) => type === chosen) ?? available[0];
-};
 
 const { list, body } = routesOf<ApiState>();
 const common = { method: "GET", versions: [2], resource: "wallets", atHeight: true, errors: [404, 410, 501] } as const;

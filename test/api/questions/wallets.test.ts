@@ -38,7 +38,7 @@ describe("looking up a wallet", () => {
   const [transfer, ...others] = genesis.transactions ?? [];
   const adapter = createMemoryAdapter(network);
   adapter.apply({ ...genesis, transactions: [{ ...transfer, recipientId: rules.addressOf(coldKey) } as NonNullable<typeof transfer>, ...others] });
-  const state = async () => createApiState(await adapter.snapshot(), { rules, host: {}, supports: {}, openWebhooks: noWebhooks, clock: { now: () => 0 } });
+  const state = async () => createApiState(await adapter.snapshot(), { rules, host: {}, supports: {}, openWebhooks: noWebhooks, clock: { now: () => 0 }, finalHeight: (tip) => tip });
 
   it("finds it by a public key unknown to the chain, if the address is known", async () => {
     const wallet = await findWallet(coldKey, await state());
