@@ -1,9 +1,12 @@
-/** A row of a statement. Amounts are whole numbers of 1e-8 as text, empty where there is nothing. */
+/** A row of a statement. Amounts are text, whole numbers of 1e-8 unless the unit is the token; empty where there is nothing. */
 export interface StatementRow {
   /** The block's, ISO 8601. */
   time: string;
   height: number;
-  /** Key of the transaction's type, `forged` for a block, or `other` for what a block changed and no transaction tells. */
+  /**
+   * Key of the transaction's type, `forged` for a block, `other` for what a block changed and no transaction tells, or `opening` for the
+   * balance before the period.
+   */
   kind: string;
   /** Of the transaction, or the block. */
   id: string;
@@ -23,6 +26,24 @@ const texts: ReadonlySet<keyof StatementRow> = new Set(["kind", "id", "counterpa
 const asText = (text: string): string => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
 
 const quoted = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+
+const decimals = 8;
+
+const inTokens = (amount: string): string => {
+  if (amount === "") return "";
+  const [sign, digits] = amount.startsWith("-") ? ["-", amount.slice(1)] : ["", amount];
+  const padded = digits.padStart(decimals + 1, "0");
+  return `${sign}${padded.slice(0, -decimals)}.${padded.slice(-decimals)}`;
+};
+
+/** The row with amounts of the token: with a point and all its decimals. */
+export const rowInTokens = (row: StatementRow): StatementRow => ({
+  ...row,
+  in: inTokens(row.in),
+  out: inTokens(row.out),
+  fee: inTokens(row.fee),
+  balance: inTokens(row.balance),
+});
 
 /** RFC 4180. */
 export const csvHeader = `${columns.join(",")}\r\n`;

@@ -14,6 +14,10 @@ export interface StatementNeeds {
   rules: ChainRules;
   wallet: Pick<Wallet, "address" | "publicKey">;
   heights: Heights;
+  /** Oldest first, or newest first. */
+  direction: "asc" | "desc";
+  /** Whether a row says what the balance was before the period: the oldest row. */
+  opening: boolean;
   /** Opens the state that the statement is of, again and again, so that none is held while a client is slow. */
   open(): MaybePromise<ChainSnapshot>;
 }
@@ -61,14 +65,16 @@ interface Sources {
   owned: Rows<Transaction>;
   forged: Rows<Block> | undefined;
   changes: Rows<WalletChange>;
-  /** Ascending heights of `consumedLocks`. */
+  /** Heights of `consumedLocks`, in order. */
   consumed: number[];
 }
 
+type Direction = StatementNeeds["direction"];
+
 const ownedBy =
-  (address: string) =>
+  (address: string, direction: Direction) =>
   (chain: ChainSnapshot, offset: number, limit: number): MaybePromise<Page<Transaction>> =>
-    chain.transactions({ filter: { ownerId: address }, order: { field: "timestamp", direction: "asc" }, offset, limit });
+    chain.transactions({ filter: { ownerId: address }, order: { field: "timestamp", direction }, offset, limit });
 
 const changesOf = (chain: ChainSnapshot, query: Parameters<NonNullable<ChainSnapshot["walletChanges"]>>[0]): MaybePromise<Page<WalletChange>> => {
   if (chain.walletChanges === undefined) throw new PorticoError("NOT_SUPPORTED");
@@ -84,15 +90,17 @@ const growth = 4;
  * What changed a wallet, in windows of heights. A page of a list costs more the longer the list is, as it is counted; a window costs what is
  * in it, and is as wide as seems to hold a page.
  */
-const changesIn = (address: string, { from, to }: Heights): Rows<WalletChange> => {
-  let next = from;
+const changesIn = (address: string, heights: Heights, direction: Direction): Rows<WalletChange> => {
+  let { from, to } = heights;
   let width = firstWindow;
   return new Rows(async (chain) => {
-    while (next <= to) {
-      const window = { from: next, to: Math.min(to, next + width - 1) };
-      const { rows, total } = await changesOf(chain, { address, heights: window, direction: "asc", offset: 0, limit: pageRows });
+    while (from <= to) {
+      const window = direction === "asc" ? { from, to: Math.min(to, from + width - 1) } : { from: Math.max(from, to - width + 1), to };
+      const { rows, total } = await changesOf(chain, { address, heights: window, direction, offset: 0, limit: pageRows });
       const last = rows.at(-1);
-      next = last === undefined || rows.length >= total ? window.to + 1 : last.height + 1;
+      const isRead = last === undefined || rows.length >= total;
+      if (direction === "asc") from = isRead ? window.to + 1 : last.height + 1;
+      else to = isRead ? window.from - 1 : last.height - 1;
       width = Math.ceil(Math.min(growth, pageRows / total) * (window.to - window.from + 1));
       if (last !== undefined) return rows;
     }
@@ -118,17 +126,22 @@ const consumedLocks = async (address: string, { from, to }: Heights, chain: Chai
   return heights.filter((height) => height >= from && height <= to).sort((a, b) => a - b);
 };
 
-const sourcesOf = async ({ wallet: { address, publicKey }, heights }: StatementNeeds, chain: ChainSnapshot): Promise<Sources> => ({
-  owned: inPages(ownedBy(address), await rowsBelow(heights.from, (offset, limit) => ownedBy(address)(chain, offset, limit))),
-  forged:
-    publicKey === null
-      ? undefined
-      : inPages((snapshot, offset, limit) =>
-          snapshot.blocks({ filter: { generatorPublicKey: publicKey, height: heights }, order: { field: "height", direction: "asc" }, offset, limit }),
-        ),
-  changes: changesIn(address, heights),
-  consumed: await consumedLocks(address, heights, chain),
-});
+const sourcesOf = async ({ wallet: { address, publicKey }, heights, direction }: StatementNeeds, chain: ChainSnapshot): Promise<Sources> => {
+  const owned = ownedBy(address, direction);
+  const oldestFirst = ownedBy(address, "asc");
+  const below = (height: number): Promise<number> => rowsBelow(height, (offset, limit) => oldestFirst(chain, offset, limit));
+  const { total } = await oldestFirst(chain, 0, 1);
+  const order = { field: "height", direction } as const;
+  const forgedBy = (generatorPublicKey: string): Rows<Block> =>
+    inPages((snapshot, offset, limit) => snapshot.blocks({ filter: { generatorPublicKey, height: heights }, order, offset, limit }));
+  const consumed = await consumedLocks(address, heights, chain);
+  return {
+    owned: inPages(owned, direction === "asc" ? await below(heights.from) : total - (await below(heights.to + 1))),
+    forged: publicKey === null ? undefined : forgedBy(publicKey),
+    changes: changesIn(address, heights, direction),
+    consumed: direction === "asc" ? consumed : consumed.reverse(),
+  };
+};
 
 /** The lock that a claim or refund ends, as its own transaction opened it. */
 const lockEnded = async (transaction: Transaction, chain: ChainSnapshot): Promise<EndedLock | undefined> => {
@@ -166,17 +179,26 @@ const completed = async (block: Block, own: readonly Booking[], change: bigint, 
   return [...bookings, { address, kind: "other", id: block.id, counterparty: "", memo: "", in: left > 0n ? left : 0n, out: left < 0n ? -left : 0n, fee: 0n }];
 };
 
-/** The next block that did something to the wallet, and what; undefined at the end. */
-const nextBlock = async ({ owned, forged, changes, consumed }: Sources, needs: StatementNeeds, chain: ChainSnapshot): Promise<{ block: Block; bookings: Booking[]; balance: bigint | undefined } | undefined> => {
+/** Height of the next block that did something to the wallet; undefined at the end. */
+const nextHeight = async ({ owned, forged, changes, consumed }: Sources, { heights, direction }: StatementNeeds, chain: ChainSnapshot): Promise<number | undefined> => {
   const heads = [(await owned.next(chain))?.blockHeight, (await forged?.next(chain))?.height, (await changes.next(chain))?.height, consumed[0]];
-  const height = Math.min(...heads.map((head) => head ?? Infinity));
-  if (height > needs.heights.to) return undefined;
+  const found = heads.filter((head) => head !== undefined && head >= heights.from && head <= heights.to) as number[];
+  if (found.length === 0) return undefined;
+  return direction === "asc" ? Math.min(...found) : Math.max(...found);
+};
+
+/** What the next block did to the wallet, oldest first; undefined at the end. */
+const nextBlock = async (sources: Sources, needs: StatementNeeds, chain: ChainSnapshot): Promise<{ block: Block; bookings: Booking[] } | undefined> => {
+  const { owned, forged, changes, consumed } = sources;
+  const height = await nextHeight(sources, needs, chain);
+  if (height === undefined) return undefined;
   const bookings: Booking[] = [];
   for (let row = await owned.next(chain); row?.blockHeight === height; row = await owned.next(chain)) {
     const booking = await bookingBy(row, needs, chain);
     if (booking !== undefined) bookings.push(booking);
     owned.take();
   }
+  if (needs.direction === "desc") bookings.reverse();
   const made = await forged?.next(chain);
   const block = made?.height === height ? made : await chain.block({ height });
   if (block === undefined) throw new Error(`the chain has no block ${height}`);
@@ -190,7 +212,7 @@ const nextBlock = async ({ owned, forged, changes, consumed }: Sources, needs: S
   const expected = isChanged ? change.change : 0n;
   const isWhole = netOf(bookings) === expected && consumed[0] !== height;
   while (consumed[0] === height) consumed.shift();
-  return { block, bookings: isWhole ? bookings : await completed(block, bookings, expected, needs, chain), balance: isChanged ? change.balance : undefined };
+  return { block, bookings: isWhole ? bookings : await completed(block, bookings, expected, needs, chain) };
 };
 
 const rowOf = (booking: Booking, { height }: Block, time: string, balance: bigint): StatementRow => {
@@ -199,14 +221,28 @@ const rowOf = (booking: Booking, { height }: Block, time: string, balance: bigin
   return { time, height, kind, id, counterparty, memo, ...amounts };
 };
 
-/** Where the period changed nothing, the first change after it tells what the balance was. */
-const openingBalance = async ({ wallet: { address }, heights: { to } }: StatementNeeds, { changes }: Sources, chain: ChainSnapshot): Promise<bigint> => {
-  const first = (await changes.next(chain)) ?? (await changesIn(address, { from: to + 1, to: chain.tip.height }).next(chain));
+/** What the wallet had before a block: the first change from there on tells. */
+const balanceBefore = async (height: number, { address }: Pick<Wallet, "address">, chain: ChainSnapshot): Promise<bigint> => {
+  const first = await changesIn(address, { from: height, to: chain.tip.height }, "asc").next(chain);
   return first === undefined ? ((await chain.wallet(address))?.balance ?? 0n) : first.balance - first.change;
 };
 
-/** Every booking of a wallet in a period, oldest first, some at a time: balance = balance before + in − out − fee, to the digit. */
+const openingRow = (height: number, balance: bigint): StatementRow => ({
+  time: "",
+  height,
+  kind: "opening",
+  id: "",
+  counterparty: "",
+  memo: "",
+  in: "",
+  out: "",
+  fee: "",
+  balance: balance.toString(),
+});
+
+/** Every booking of a wallet in a period, in order, some at a time: balance = balance before + in − out − fee, to the digit. */
 export async function* statement(needs: StatementNeeds): AsyncGenerator<StatementRow[]> {
+  const { wallet, heights, direction, opening, rules } = needs;
   const reading = async <T>(read: (chain: ChainSnapshot) => Promise<T>): Promise<T> => {
     const chain = await needs.open();
     try {
@@ -216,21 +252,25 @@ export async function* statement(needs: StatementNeeds): AsyncGenerator<Statemen
     }
   };
   const sources = await reading((chain) => sourcesOf(needs, chain));
-  let balance = await reading((chain) => openingBalance(needs, sources, chain));
+  let balance = await reading((chain) => balanceBefore(direction === "asc" ? heights.from : heights.to + 1, wallet, chain));
+  if (opening && direction === "asc") yield [openingRow(heights.from, balance)];
   for (let isMore = true; isMore; ) {
     const rows: StatementRow[] = [];
     isMore = await reading(async (chain) => {
       while (rows.length < pageRows) {
         const next = await nextBlock(sources, needs, chain);
         if (next === undefined) return false;
-        const time = needs.rules.epoch.timestamp(next.block.timestamp).human;
-        for (const booking of next.bookings) {
-          balance += booking.in - booking.out - booking.fee;
+        const time = rules.epoch.timestamp(next.block.timestamp).human;
+        for (const booking of direction === "asc" ? next.bookings : next.bookings.reverse()) {
+          const net = netOf([booking]);
+          if (direction === "asc") balance += net;
           rows.push(rowOf(booking, next.block, time, balance));
+          if (direction === "desc") balance -= net;
         }
       }
       return true;
     });
     if (rows.length > 0) yield rows;
   }
+  if (opening && direction === "desc") yield [openingRow(heights.from, balance)];
 }
