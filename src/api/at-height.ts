@@ -16,9 +16,11 @@ import type {
   WalletQuery,
 } from "../../types/chain-queries.js";
 import { andThen, isPromised } from "../async/maybe-promise.js";
+import type { Epoch } from "../chain/epoch.js";
 import { isDigits } from "../text/digits.js";
 import { PorticoError } from "../errors.js";
-import { notAtHeight } from "../http/input/schema.js";
+import { notAtHeight, spanOf } from "../http/input/schema.js";
+import { firstHeightAt } from "./statement/period.js";
 import { noHistory, type PastState } from "./state.js";
 
 interface AtHeightNeeds {
@@ -26,6 +28,7 @@ interface AtHeightNeeds {
   bounds: SnapshotBounds;
   /** Height of the newest final block under a tip. */
   finalHeight(tipHeight: number): number;
+  epoch: Pick<Epoch, "fromMilliseconds">;
 }
 
 /**
@@ -112,26 +115,41 @@ class AtHeight implements ChainSnapshot {
   }
 }
 
-/** The height that `at` names: digits are tried as a height first. @throws PorticoError BLOCK_NOT_FOUND */
-const heightNamed = (at: string, chain: ChainSnapshot): MaybePromise<number> => {
+interface NamedBlock {
+  height: number;
+  /** Whether it is named by a time after the tip's: another block will be the last before it. */
+  isBeyondTip: boolean;
+}
+
+/** The last block at or before a time. @throws PorticoError BLOCK_NOT_FOUND */
+const lastBefore = async (timestamp: number, chain: ChainSnapshot): Promise<NamedBlock> => {
+  const height = (await firstHeightAt(Math.floor(timestamp) + 1, chain)) - 1;
+  if (height < 1) throw new PorticoError("BLOCK_NOT_FOUND");
+  return { height, isBeyondTip: timestamp > chain.tip.timestamp };
+};
+
+/** The block that `at` names: digits are tried as a height first. @throws PorticoError BLOCK_NOT_FOUND */
+const blockNamed = (at: string, chain: ChainSnapshot, epoch: AtHeightNeeds["epoch"]): MaybePromise<NamedBlock> => {
   const height = Number(at);
-  if (isDigits(at) && height >= 1 && height <= chain.tip.height) return height;
+  if (isDigits(at) && height >= 1 && height <= chain.tip.height) return { height, isBeyondTip: false };
+  const span = spanOf(at);
+  if (span !== undefined) return lastBefore(epoch.fromMilliseconds(span.end), chain);
   return andThen(chain.block({ id: at }), (block) => {
     if (block === undefined) throw new PorticoError("BLOCK_NOT_FOUND");
-    return block.height;
+    return { height: block.height, isBeyondTip: false };
   });
 };
 
 /**
- * Opens the state at a block of the chain, named by height or id. `chain`: the state at the tip.
+ * Opens the state at a block of the chain, named by height, id or time. `chain`: the state at the tip.
  * @throws PorticoError BLOCK_NOT_FOUND, HISTORY_MISSING, NOT_SUPPORTED
  */
-export const openAtHeight = (at: string, chain: ChainSnapshot, { adapter, bounds, finalHeight }: AtHeightNeeds): MaybePromise<PastState> => {
+export const openAtHeight = (at: string, chain: ChainSnapshot, { adapter, bounds, finalHeight, epoch }: AtHeightNeeds): MaybePromise<PastState> => {
   if (adapter.snapshotAt === undefined || adapter.supports?.history === false) throw noHistory();
-  return andThen(heightNamed(at, chain), (height) =>
+  return andThen(blockNamed(at, chain, epoch), ({ height, isBeyondTip }) =>
     andThen(adapter.snapshotAt?.(height, bounds), (snapshot) => {
       if (snapshot === undefined) throw new PorticoError("BLOCK_NOT_FOUND");
-      return { chain: new AtHeight(snapshot), height, isFinal: height <= finalHeight(chain.tip.height) };
+      return { chain: new AtHeight(snapshot), height, isFinal: !isBeyondTip && height <= finalHeight(chain.tip.height) };
     }),
   );
 };

@@ -210,7 +210,7 @@ export const createStates = ({ chain: own, hosts, problems, replica, options, lo
     andThen(openInTime(), (snapshot) => {
       if (at === undefined || snapshot === undefined) return stateOf(snapshot);
       return orUndo(
-        () => andThen(openAtHeight(at, snapshot, { adapter: chain, bounds, finalHeight }), (past) => createApiState(snapshot, stateNeeds, past)),
+        () => andThen(openAtHeight(at, snapshot, { adapter: chain, bounds, finalHeight, epoch: given.rules.epoch }), (past) => createApiState(snapshot, stateNeeds, past)),
         () => snapshot.release?.(),
       );
     });

@@ -6,7 +6,7 @@ import { InputOf, isoDate, isoTime, spanOf } from "../../http/input/schema.js";
 import { isDigits } from "../../text/digits.js";
 
 /** The first height from 1 on whose block is not before a time; that above the tip if there is none. Blocks never go back in time. */
-const firstHeightAt = async (timestamp: number, chain: ChainSnapshot): Promise<number> => {
+export const firstHeightAt = async (timestamp: number, chain: ChainSnapshot): Promise<number> => {
   let [low, high] = [1, chain.tip.height + 1];
   while (low < high) {
     const middle = (low + high) >>> 1;
