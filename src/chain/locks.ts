@@ -16,3 +16,11 @@ export type EndedLock = Pick<Lock, "lockId" | "senderId" | "recipientId" | "amou
 
 /** The lock that a lock's own transaction opens. */
 export const lockOpenedBy = ({ id, senderId, recipientId = senderId, amount }: Transaction): EndedLock => ({ lockId: id, senderId, recipientId, amount });
+
+/** The locks that the claims and refunds of a block end, for `KeptBlock.locks`. `find`: a transaction of the chain by its id. */
+export const locksEndedBy = (transactions: readonly Transaction[], find: (id: string) => Transaction | undefined): EndedLock[] =>
+  transactions.flatMap((transaction) => {
+    const id = lockEndedBy(transaction);
+    const opened = id === undefined ? undefined : find(id);
+    return opened === undefined ? [] : [lockOpenedBy(opened)];
+  });

@@ -1,7 +1,7 @@
 import type { KeptBlock, OrphanBlock } from "../../../types/chain-adapter.js";
-import type { Block, Transaction } from "../../../types/chain.js";
+import type { Block } from "../../../types/chain.js";
 import type { FullBlock } from "../../chain/blocks/block.js";
-import { type EndedLock, lockEndedBy, lockOpenedBy } from "../../chain/locks.js";
+import { locksEndedBy } from "../../chain/locks.js";
 import { blockCodec, transactionCodec } from "../layout/block-codec.js";
 import { numberKey, textDigest, textKey } from "../layout/keys.js";
 import { rowChecksum } from "../layout/checksums.js";
@@ -70,17 +70,9 @@ export const noteApplied = (pending: Puts & Lookup, { block: { height, id } }: F
   else if (before !== undefined) pending.putBytes("orphans", key, null);
 };
 
-/** The locks that a block of the chain ends, from the transactions that opened them. */
-const locksEnded = (reading: Lookup, transactions: readonly Transaction[]): EndedLock[] =>
-  transactions.flatMap((transaction) => {
-    const id = lockEndedBy(transaction);
-    const opened = id === undefined ? undefined : readTransactionById(reading, id);
-    return opened === undefined ? [] : [lockOpenedBy(opened)];
-  });
-
 /** A block of the chain, with what is known of its application, and the locks that it ends. */
 export const withApplied = (reading: Lookup, full: FullBlock): KeptBlock => {
-  const locks = locksEnded(reading, full.transactions);
+  const locks = locksEndedBy(full.transactions, (id) => readTransactionById(reading, id));
   const kept = locks.length === 0 ? full : { ...full, locks };
   const row = reading.get("orphans", appliedKey(full.block.height)) as AppliedRow | undefined;
   if (row === undefined || !textDigest(full.block.id).equals(row[0])) return kept;
