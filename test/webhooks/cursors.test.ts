@@ -2,6 +2,7 @@ import type { AddressInfo } from "node:net";
 import { createPublicKey, verify } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { join } from "node:path";
 import { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
@@ -13,7 +14,9 @@ import { createApiPlugin } from "../../src/plugin/plugin.js";
 import { loadChain } from "../data/read.js";
 import { copyOfStored } from "../fixtures/stored-chain.js";
 import { createReceiver, type Received, type Receiver } from "./receiver.js";
-import { createLogger, eventually, localTargets } from "./stage.js";
+import { before } from "./rich-block.js";
+import { createScriptedChain } from "./scripted-chain.js";
+import { createLogger, createStage, eventually, localTargets } from "./stage.js";
 
 const chain = loadChain("core3-testnet-a");
 const token = "the-operator's-token";
@@ -21,6 +24,30 @@ const first = 12;
 const range = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_unused, index) => from + index);
 const heightsOf = (received: readonly Received[]): number[] => received.map(({ json }) => (json.data as BlockData).height);
 const idsOf = (received: readonly Received[]): string[] => received.map(({ headers }) => String(headers["webhook-id"]));
+
+describe("a webhook whose client moves it before a host has said where it begins", () => {
+  it("begins where the client said last", async () => {
+    const receiver = await createReceiver();
+    const scripted = createScriptedChain(before, Date.now);
+    let answer = (): void => undefined;
+    const answers = new Promise<void>((resolve) => (answer = resolve));
+    const view = async () => {
+      await answers;
+      return scripted.changes.view();
+    };
+    const stage = await createStage({}, { changes: { ...scripted.changes, view } });
+    try {
+      const { id } = stage.engine.create({ event: "block.applied", target: receiver.url });
+      await nextTurn();
+      stage.engine.patch(id, { from: "genesis" });
+      answer();
+      await stage.count(id, "delivered", before.length);
+    } finally {
+      await stage.close();
+      await receiver.close();
+    }
+  });
+});
 
 describe("a webhook that is a cursor, over HTTP", () => {
   let plugin: ApiPlugin;

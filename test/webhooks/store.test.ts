@@ -288,6 +288,17 @@ describe("the webhook store", function () {
     expect([...store.webhooks()]).to.have.length(1);
   });
 
+  it("says which deliveries a transaction has changed until that is committed: they are read as they were", async () => {
+    const { store } = environment;
+    const [row = expect.fail()] = store.transaction(() => store.append({ at: 1, json: "{}" }, [{ webhookId: 1, key: "msg", event: "peer.added" }]));
+    const written = store.transactionSoon(() => {
+      store.changeDelivery(row, { ...row, state: "dropped" });
+      return store.isChanging(row.id);
+    });
+    expect(await written).to.equal(true);
+    expect(store.isChanging(row.id)).to.equal(false);
+  });
+
   it("does no two long transactions in one turn of the event loop", async () => {
     const { store } = environment;
     let turns = 0;

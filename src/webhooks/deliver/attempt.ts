@@ -65,6 +65,7 @@ const letGo = (needs: AttemptsNeeds, attempt: Attempt, isDelivered: boolean, isS
   for (const { id } of rows) underWay.delete(id);
   queue.open.taken -= rows.length;
   target.underWay.delete(attempt);
+  queues.release(target);
   giveSlotBack(attempt, needs);
   const now = queues.find(queue.webhook.id);
   if (now === undefined) return;

@@ -34,8 +34,6 @@ export interface DispatcherNeeds {
   logger: Logger;
   nodeKey: NodeKey | undefined;
   onOutcome?: OnOutcome | undefined;
-  /** Whether a delivery is being taken back, although the store still shows it as it was. */
-  isWithdrawn(id: number): boolean;
   /** Whether an attempt of a row may have been made by a process that was killed. */
   isLeftBehind(row: DeliveryRow): boolean;
   /** Called when deliveries of these webhooks are settled, or the webhooks themselves have changed. */
@@ -165,11 +163,11 @@ const stopAll = async (grace: number, { sender, after }: DispatcherNeeds, { atte
 };
 
 export const createDispatcher = (rules: DispatcherRules, needs: DispatcherNeeds): Dispatcher => {
-  const { store, time, concurrency, isWithdrawn, isLeftBehind, onSettled } = needs;
+  const { store, time, concurrency, isLeftBehind, onSettled } = needs;
   const [limit, slots, ready] = [createLimit(concurrency, slowShare * concurrency), createSlots(), createReady()];
   const underWay: UnderWay = new Map();
   const settle = (row: DeliveryRow): void => records.settle(row);
-  const queues = createQueues({ store, concurrencyPerTarget: rules.concurrencyPerTarget, limit, underWay, isWithdrawn, settle, pauseOf: (url) => pauseBefore(needs, url) });
+  const queues = createQueues({ store, concurrencyPerTarget: rules.concurrencyPerTarget, limit, underWay, settle, pauseOf: (url) => pauseBefore(needs, url) });
   const own = attemptsOf(queues, underWay, isLeftBehind);
   const times = (): Times => ({ schedule: time.schedule(), monotonic: monotonic() });
 
@@ -186,7 +184,7 @@ export const createDispatcher = (rules: DispatcherRules, needs: DispatcherNeeds)
 
   const loop: Loop = createLoop(needs, { pump, look: () => [records.tryAgain, notices.noticeAll, pump].forEach((work) => work()), nextDue: queues.nextDue });
   const notices = createNotices(needs, { queues, ready, times, lookAt: loop.lookAt });
-  const next = createNext({ store, queues, underWay, isWithdrawn, settle, window: rules.window });
+  const next = createNext({ store, queues, underWay, settle, window: rules.window });
   const { take, stop: stopTaking } = createTake({ ...needs, next, limit, slots, ready, underWay, times, lookAt: loop.lookAt, freed: loop.pump });
 
   const wake = (webhookIds: Iterable<number>): void => {

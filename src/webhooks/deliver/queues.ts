@@ -167,8 +167,6 @@ export interface QueuesNeeds {
   /** Of all attempts. */
   limit: Limit;
   underWay: UnderWay;
-  /** Whether a delivery is being taken back, although the store still shows it as it was. */
-  isWithdrawn(id: number): boolean;
   /** Told of a delivery that was taken back, and is still open. */
   settle(row: DeliveryRow): void;
   /** What is left of a target's pause, from before it had a queue. */
@@ -181,7 +179,7 @@ export const lookAgain = (queue: Queue): void => void Object.assign(queue, { hea
 /** First attempts that are looked at together. */
 const pageSize = 16;
 
-/** Targets and origins, as long as queues lead there. */
+/** Targets and origins, as long as queues lead there or attempts are under way. */
 const createTargets = ({ limit: ofAll, concurrencyPerTarget, pauseOf }: QueuesNeeds) => {
   const targets = new Map<string, Target>();
   const origins = new Map<string, Origin>();
@@ -204,14 +202,14 @@ const createTargets = ({ limit: ofAll, concurrencyPerTarget, pauseOf }: QueuesNe
     return made;
   };
 
-  const takeOff = ({ webhook, target }: Queue): void => {
-    target.queues.delete(webhook.id);
-    if (target.queues.size > 0) return;
+  /** Forgets a target to which no queue leads, once no attempt is under way there: what comes after a reorganisation waits for its end. */
+  const release = (target: Target): void => {
+    if (target.queues.size > 0 || target.underWay.size > 0 || targets.get(target.url) !== target) return;
     targets.delete(target.url);
     if (--target.origin.targets === 0) origins.delete(target.origin.name);
   };
 
-  return { targets, targetOf, takeOff };
+  return { targets, targetOf, release };
 };
 
 /** Deliveries up to `upTo` may be sent; those above `whole` were all added to their queues. */
@@ -221,14 +219,16 @@ interface WrittenUpTo {
 }
 
 /** Looks for the next first attempts in the store. */
-const createHeads = ({ store, underWay, isWithdrawn, settle }: QueuesNeeds, written: WrittenUpTo) => {
+const createHeads = ({ store, underWay, settle }: QueuesNeeds, written: WrittenUpTo) => {
+  const isFreeToGo = (id: number): boolean => !underWay.has(id) && !store.isChanging(id);
+
   /** The first attempts of a webhook above an id, as the store has them. */
   const waiting = function* (webhookId: number, after: number): Generator<DeliveryRow> {
     for (let last = after; ; ) {
       const ids = store.deliveryIds(webhookId, "pending", last, pageSize);
       for (const id of ids) {
         if (id > written.upTo) return;
-        if (underWay.has(id) || isWithdrawn(id)) continue;
+        if (!isFreeToGo(id)) continue;
         const row = store.delivery(webhookId, id);
         if (row === undefined || row.state !== "pending" || row.dueAt !== null) continue;
         if (row.isTakenBack === true) settle(row);
@@ -239,10 +239,8 @@ const createHeads = ({ store, underWay, isWithdrawn, settle }: QueuesNeeds, writ
     }
   };
 
-  const isGood = ({ id }: DeliveryRow): boolean => !underWay.has(id) && !isWithdrawn(id);
-
   const headOf = (queue: Queue): DeliveryRow | undefined => {
-    if (queue.head !== undefined && isGood(queue.head)) return queue.head;
+    if (queue.head !== undefined && isFreeToGo(queue.head.id)) return queue.head;
     if (queue.head === undefined && queue.readUpTo >= written.whole && !queue.hasMore) return undefined;
     const found = waiting(queue.webhook.id, queue.after).next();
     queue.head = found.done === true ? undefined : found.value;
@@ -269,10 +267,11 @@ export const createQueues = (needs: QueuesNeeds) => {
   /** By webhook. Outlives the queue of one that is disabled while deliveries of it are under way. */
   const openOf = new Map<number, Queue["open"]>();
   const written: WrittenUpTo = { whole: 0, upTo: 0 };
-  const { targets, targetOf, takeOff } = createTargets(needs);
+  const { targets, targetOf, release } = createTargets(needs);
 
   return {
     find: (webhookId: number): Queue | undefined => queues.get(webhookId),
+    release,
     targets: (): Iterable<Target> => targets.values(),
     all: (): Iterable<Queue> => queues.values(),
     first: createHeads(needs, written),
@@ -306,7 +305,10 @@ export const createQueues = (needs: QueuesNeeds) => {
       const url = row?.enabled === true ? row.target : undefined;
       // The new one first: the target it shares with the old keeps its slots.
       const target = url === undefined ? undefined : targetOf(url);
-      if (old !== undefined && old.target !== target) takeOff(old);
+      if (old !== undefined && old.target !== target) {
+        old.target.queues.delete(webhookId);
+        release(old.target);
+      }
       if (row === undefined || target === undefined) {
         queues.delete(webhookId);
         return undefined;

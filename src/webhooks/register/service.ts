@@ -247,6 +247,8 @@ export const createWebhookService = (needs: ServiceNeeds): Service => {
     remove: (id) => {
       change(() => id, () => {
         webhookRow(store, id);
+        // Now, not in the background: another may be imported under its number.
+        letGo(needs, id);
         store.removeWebhook(id);
       });
     },
