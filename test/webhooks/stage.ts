@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setImmediate as nextTurn, setTimeout as delay } from "node:timers/promises";
 import { EventEmitter } from "eventemitter3";
 import type { ChainChanges } from "../../types/chain-adapter.js";
@@ -22,9 +19,11 @@ import { loadChain } from "../data/read.js";
 import { openWebhookStore, type WebhookEnvironment } from "../../src/webhooks/rows/store.js";
 import { createProblems } from "../../src/operate/problems.js";
 import { createWebhookEngine, type WebhookEngine, type WebhookEngineNeeds } from "../../src/webhooks/engine.js";
+import { atEndOfTest } from "../at-end.js";
+import { temporaryFolder } from "../fixtures/folder.js";
 import { createManualClock, type ManualClock } from "./manual-clock.js";
 
-/** An engine on a real store in a temporary folder, with a manual clock. */
+/** An engine on a real store in a temporary folder, with a manual clock. It ends with its test. */
 export interface Stage {
   readonly events: EventEmitter;
   readonly clock: ManualClock;
@@ -73,7 +72,7 @@ export const eventually = async <T>(look: () => T | undefined): Promise<T> => {
 export const localTargets = ["127.0.0.0/8", "::1"];
 
 export const createStage = async (options: WebhookOptions = {}, { wrapStore = (store) => store, changes, ...needs }: StageNeeds = {}): Promise<Stage> => {
-  const dataDir = await mkdtemp(join(tmpdir(), "portico-webhooks-"));
+  const dataDir = temporaryFolder();
   const lines: string[] = [];
   const clock = createManualClock();
   const problems = createProblems(createLogger(lines));
@@ -118,6 +117,13 @@ export const createStage = async (options: WebhookOptions = {}, { wrapStore = (s
     const delivery = exists ? engine.delivery(webhookId, deliveryId) : undefined;
     return delivery !== undefined && is(delivery) ? delivery : undefined;
   };
+  let closing: Promise<void> | undefined;
+  const end = async (): Promise<void> => {
+    await engine.stop(0);
+    await environment.close();
+  };
+  const close = (): Promise<void> => (closing ??= end());
+  atEndOfTest(close);
   return {
     events,
     clock,
@@ -144,10 +150,6 @@ export const createStage = async (options: WebhookOptions = {}, { wrapStore = (s
       environment = openWebhookStore(dataDir);
       engine = create(environment, changed);
     },
-    close: async () => {
-      await engine.stop(0);
-      await environment.close();
-      await rm(dataDir, { recursive: true });
-    },
+    close,
   };
 };

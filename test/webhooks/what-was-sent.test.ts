@@ -38,10 +38,6 @@ describe("what a receiver was sent, or may have been, is taken back once the cha
     const lasting = { schedule: [day, 5 * day, day, day], disableAfter: 365 * day, deliveredRetention: 365 * day };
     stage = await createStage({ ...lasting, ...options }, keepsChain ? { changes: scripted.changes } : {});
   };
-  afterEach(async () => {
-    await stage.close();
-    await receiver.close();
-  });
 
   const until = (isSo: () => boolean): Promise<true> => eventually(() => (isSo() ? true : undefined));
   const total = (id: number, state: DeliveryState): number => stage.engine.deliveries(id, state, page).total;

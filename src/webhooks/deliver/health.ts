@@ -3,7 +3,7 @@ import type { Attempt } from "../../../types/webhooks.js";
 import { createMatcher, type Matcher } from "../conditions/matcher.js";
 import { type Attempts, letGo } from "../read/ledger.js";
 import { asMatched, type Register } from "../register/register.js";
-import type { DeliveryRow, WebhookRow } from "../rows/rows.js";
+import type { DeliveryRow, Failing, WebhookRow } from "../rows/rows.js";
 import type { WebhookStore } from "../rows/store.js";
 import type { OnOutcome } from "../send/http-sender.js";
 import type { Timekeeper } from "../timekeeper.js";
@@ -73,8 +73,6 @@ export interface RecordResult {
   warnings: string[];
   /** Deliveries that were given up, by their states. */
   givenUp: ("dead" | "superseded")[];
-  /** Webhooks that were not failing when this was last looked at. */
-  healthy: Set<number>;
 }
 
 const originOf = (target: string): string => new URL(target).origin;
@@ -84,15 +82,13 @@ export const resultOf = ({ error, status, stage }: Attempt): string => (error ==
 
 const sentenceOf = ({ id, target }: WebhookRow, what: string): string => `webhook ${id} to ${originOf(target)} ${what}`;
 
-const whyDisabled = ({ disabledBecause }: WebhookRow, failingSince: number | null): string => {
-  const since = failingSince === null ? "" : ` since ${new Date(failingSince).toISOString()}`;
-  return `is disabled: ${disabledBecause === "gone" ? "the target answered 410" : `every attempt${since} failed`}`;
-};
+
+const sinceOf = ({ since }: Failing): string => new Date(since).toISOString();
 
 /** That a webhook begins to fail, or no longer does; undefined while nothing changes. */
-const turnOf = (before: number | null, after: number | null, attempt: Attempt): string | undefined => {
-  if (before === null && after !== null) return `fails: ${resultOf(attempt)}`;
-  if (before !== null && after === null) return `no longer fails, as it did since ${new Date(before).toISOString()}`;
+const turnOf = (before: Failing | undefined, after: Failing | undefined, attempt: Attempt): string | undefined => {
+  if (before === undefined && after !== undefined) return `fails: ${resultOf(attempt)}`;
+  if (before !== undefined && after === undefined) return `no longer fails, as it did since ${sinceOf(before)}`;
   return undefined;
 };
 
@@ -103,37 +99,27 @@ export const createHealth = (rules: RecordRules, needs: RecordNeeds) => {
     for (const id of announce(store, register, clock.now(), event)) recorded.announced.add(id);
   };
 
-  const disable = (recorded: RecordResult, webhook: WebhookRow, because: "gone" | "failing", failingSince: number | null): void => {
-    const disabled = { ...webhook, enabled: false, disabledBecause: because };
+  const disable = (recorded: RecordResult, webhook: WebhookRow, because: "gone" | "failing", failing: Failing | undefined): void => {
     letGo(needs, webhook.id);
-    store.putWebhook(disabled);
+    store.putWebhook({ ...webhook, enabled: false, disabledBecause: because });
     recorded.changed.add(webhook.id);
-    recorded.warnings.push(sentenceOf(disabled, whyDisabled(disabled, failingSince)));
+    const since = failing === undefined ? "" : ` since ${sinceOf(failing)}`;
+    recorded.warnings.push(sentenceOf(webhook, `is disabled: ${because === "gone" ? "the target answered 410" : `every attempt${since} failed`}`));
     tell(recorded, { event: "webhook.disabled", data: { webhook: webhook.id, reason: because === "gone" ? "the target answered 410" : "every attempt failed" } });
   };
 
-  /** Webhooks that do not fail, as is written. Whatever is recorded of them goes through here, so that they need not be read for each that is delivered. */
-  const sound = new Set<number>();
-
   const recordHealth = (recorded: RecordResult, webhook: WebhookRow, { attempt, result }: { attempt: Attempt; result: { ok: boolean; status: number | null } }, now: Now): void => {
-    if (result.ok && (sound.has(webhook.id) || recorded.healthy.has(webhook.id))) return;
     const progress = store.progress(webhook.id);
-    if (result.ok) recorded.healthy.add(webhook.id);
-    else for (const known of [sound, recorded.healthy]) known.delete(webhook.id);
-    const { disabledBecause, warns, ...health } = nextHealth(progress, result, now, rules.disableAfter);
-    if (health.failingSince !== progress.failingSince || health.warned !== progress.warned) store.putProgress(webhook.id, { ...progress, ...health });
-    const turn = turnOf(progress.failingSince, health.failingSince, attempt);
+    if (result.ok && progress.failing === undefined) return;
+    const { failing, disabledBecause, warns } = nextHealth(progress.failing, result, now, rules.disableAfter);
+    const turn = turnOf(progress.failing, failing, attempt);
+    if (turn !== undefined || warns) store.putProgress(webhook.id, { ...progress, failing });
     if (turn !== undefined) recorded.warnings.push(sentenceOf(webhook, turn));
     if (warns) tell(recorded, { event: "webhook.failing", data: { webhook: webhook.id, reason: "every attempt fails; it will be disabled in a day" } });
-    if (disabledBecause !== null && webhook.enabled) disable(recorded, webhook, disabledBecause, health.failingSince);
+    if (disabledBecause !== null && webhook.enabled) disable(recorded, webhook, disabledBecause, failing);
   };
 
-  /** What was recorded is written. */
-  const written = ({ healthy }: RecordResult): void => {
-    for (const id of healthy) sound.add(id);
-  };
-
-  return { tell, recordHealth, written };
+  return { tell, recordHealth };
 };
 
 /** What has come: changes by clients and other processes, retries that are due, targets that answer again. */

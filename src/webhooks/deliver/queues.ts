@@ -89,8 +89,7 @@ export interface Queue {
   head: DeliveryRow | undefined;
   /** First attempts up to this id are taken or settled. */
   after: number;
-  /** Up to this id, and whether beyond `head`, deliveries may wait that are to be looked for in the store. */
-  readUpTo: number;
+  /** Whether more of them may wait in the store, beside `head`. */
   hasMore: boolean;
   /** No retry is due before this time; the store is asked when it comes. */
   nextDue: number;
@@ -174,7 +173,7 @@ export interface QueuesNeeds {
 }
 
 /** For when a queue may have changed: what was read of it may be gone, or there may be something before it. */
-export const lookAgain = (queue: Queue): void => void Object.assign(queue, { head: undefined, after: 0, readUpTo: 0, hasMore: true });
+export const lookAgain = (queue: Queue): void => void Object.assign(queue, { head: undefined, after: 0, hasMore: true });
 
 /** First attempts that are looked at together. */
 const pageSize = 16;
@@ -212,14 +211,8 @@ const createTargets = ({ limit: ofAll, concurrencyPerTarget, pauseOf }: QueuesNe
   return { targets, targetOf, release };
 };
 
-/** Deliveries up to `upTo` may be sent; those above `whole` were all added to their queues. */
-interface WrittenUpTo {
-  whole: number;
-  upTo: number;
-}
-
-/** Looks for the next first attempts in the store. */
-const createHeads = ({ store, underWay, settle }: QueuesNeeds, written: WrittenUpTo) => {
+/** Looks for the next first attempts in the store. Those above `upTo` are about to be added: all of them, or none, may be sent. */
+const createHeads = ({ store, underWay, settle }: QueuesNeeds, upTo: () => number) => {
   const isFreeToGo = (id: number): boolean => !underWay.has(id) && !store.isChanging(id);
 
   /** The first attempts of a webhook above an id, as the store has them. */
@@ -227,7 +220,7 @@ const createHeads = ({ store, underWay, settle }: QueuesNeeds, written: WrittenU
     for (let last = after; ; ) {
       const ids = store.deliveryIds(webhookId, "pending", last, pageSize);
       for (const id of ids) {
-        if (id > written.upTo) return;
+        if (id > upTo()) return;
         if (!isFreeToGo(id)) continue;
         const row = store.delivery(webhookId, id);
         if (row === undefined || row.state !== "pending" || row.dueAt !== null) continue;
@@ -241,10 +234,9 @@ const createHeads = ({ store, underWay, settle }: QueuesNeeds, written: WrittenU
 
   const headOf = (queue: Queue): DeliveryRow | undefined => {
     if (queue.head !== undefined && isFreeToGo(queue.head.id)) return queue.head;
-    if (queue.head === undefined && queue.readUpTo >= written.whole && !queue.hasMore) return undefined;
+    if (queue.head === undefined && !queue.hasMore) return undefined;
     const found = waiting(queue.webhook.id, queue.after).next();
     queue.head = found.done === true ? undefined : found.value;
-    queue.readUpTo = written.upTo;
     queue.hasMore = queue.head !== undefined;
     return queue.head;
   };
@@ -266,31 +258,34 @@ export const createQueues = (needs: QueuesNeeds) => {
   const queues = new Map<number, Queue>();
   /** By webhook. Outlives the queue of one that is disabled while deliveries of it are under way. */
   const openOf = new Map<number, Queue["open"]>();
-  const written: WrittenUpTo = { whole: 0, upTo: 0 };
+  /** Deliveries up to this id may be sent. */
+  let written = 0;
   const { targets, targetOf, release } = createTargets(needs);
+
+  /** Deliveries up to this id may have been written by others, for any webhook. */
+  const expect = (upTo: number): void => {
+    if (upTo <= written) return;
+    written = upTo;
+    for (const queue of queues.values()) queue.hasMore = true;
+  };
 
   return {
     find: (webhookId: number): Queue | undefined => queues.get(webhookId),
     release,
     targets: (): Iterable<Target> => targets.values(),
     all: (): Iterable<Queue> => queues.values(),
-    first: createHeads(needs, written),
-    /** Deliveries up to this id have been written by others: they are looked for in the store. */
-    expect: (upTo: number): void => {
-      written.whole = written.upTo = Math.max(written.upTo, upTo);
-    },
-    /** Adds deliveries that have just been written. `others`: told of what has come in between. */
+    first: createHeads(needs, () => written),
+    expect,
+    /** Adds deliveries that have just been written. */
     add: (rows: readonly DeliveryRow[]): void => {
       const [first, last] = [rows[0]?.id ?? 0, rows.at(-1)?.id ?? 0];
-      if (first !== written.upTo + 1 || last - first !== rows.length - 1) written.whole = Math.max(written.whole, last);
+      if (first !== written + 1 || last - first !== rows.length - 1) expect(last);
       for (const row of rows) {
         const queue = queues.get(row.webhookId);
-        // One that was looked for in the store meanwhile may have been changed since.
-        if (queue === undefined || row.id <= queue.readUpTo) continue;
-        if (queue.head === undefined && !queue.hasMore && queue.readUpTo >= written.whole) queue.head = row;
-        else queue.hasMore = true;
+        if (queue?.head === undefined && queue?.hasMore === false) queue.head = row;
+        else if (queue !== undefined) queue.hasMore = true;
       }
-      written.upTo = Math.max(written.upTo, last);
+      written = Math.max(written, last);
     },
     /** The earliest time after `now` at which a retry may be due. */
     nextDue: (now: number): number => {
@@ -315,7 +310,7 @@ export const createQueues = (needs: QueuesNeeds) => {
       }
       const open = openOf.get(webhookId) ?? { count: 0, taken: 0 };
       openOf.set(webhookId, open);
-      const queue: Queue = { webhook: row, target, open, head: undefined, after: 0, readUpTo: 0, hasMore: true, skipped: false, nextDue: 0, mayAt: old?.mayAt ?? 0, batchSince: undefined };
+      const queue: Queue = { webhook: row, target, open, head: undefined, after: 0, hasMore: true, skipped: false, nextDue: 0, mayAt: old?.mayAt ?? 0, batchSince: undefined };
       target.queues.set(webhookId, queue);
       queues.set(webhookId, queue);
       return target;

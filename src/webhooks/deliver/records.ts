@@ -121,7 +121,7 @@ const logRow = ({ row, origin }: RecordResult["rows"][number], logger: Logger): 
 /** Writes outcomes; within a transaction. */
 const createRecording = (rules: RecordRules, needs: RecordNeeds) => {
   const { store, register, clock, time, random } = needs;
-  const { tell, recordHealth, written } = createHealth(rules, needs);
+  const { tell, recordHealth } = createHealth(rules, needs);
 
   /** A delivery after an attempt. One that was made before its time, as the target answers again, takes nothing from its schedule if it fails. */
   const next = (row: DeliveryRow, { attempt }: AttemptResult, result: Result, chance: Parameters<typeof afterAttempt>[3]): DeliveryRow => {
@@ -172,7 +172,7 @@ const createRecording = (rules: RecordRules, needs: RecordNeeds) => {
     recorded.announced.add(webhookId);
   };
 
-  const write = (recorded: RecordResult, entries: readonly Entry[]): number => {
+  return (recorded: RecordResult, entries: readonly Entry[]): number => {
     const begun = performance.now();
     const present: Present = {
       webhooks: register.rows(),
@@ -187,13 +187,11 @@ const createRecording = (rules: RecordRules, needs: RecordNeeds) => {
     }
     return count;
   };
-
-  return { write, written };
 };
 
 export const createRecords = (rules: RecordRules, needs: RecordNeeds, onRecorded: (recorded: RecordResult) => void): Records => {
   const { store, logger, onOutcome } = needs;
-  const recording = createRecording(rules, needs);
+  const write = createRecording(rules, needs);
 
   const safely = (work: () => void): void => {
     try {
@@ -204,16 +202,15 @@ export const createRecords = (rules: RecordRules, needs: RecordNeeds, onRecorded
   };
 
   const gathering = createGathering<Entry>(async (entries) => {
-    const recorded: RecordResult = { rows: [], webhookIds: new Set(), changed: new Set(), announced: new Set(), warnings: [], givenUp: [], healthy: new Set() };
+    const recorded: RecordResult = { rows: [], webhookIds: new Set(), changed: new Set(), announced: new Set(), warnings: [], givenUp: [] };
     let written: readonly Entry[];
     try {
-      written = entries.slice(0, await store.transactionSoon(() => recording.write(recorded, entries), { isLong: true }));
+      written = entries.slice(0, await store.transactionSoon(() => write(recorded, entries), { isLong: true }));
     } catch (error) {
       // Nothing is let go of before it is written, so that it is not sent again meanwhile.
       logFailure(logger, "the outcomes of deliveries cannot be written", error);
       return 0;
     }
-    recording.written(recorded);
     // They are written, whatever fails from here on, and must not be again.
     for (const one of recorded.rows) logRow(one, logger);
     for (const warning of recorded.warnings) logger.warn(warning);

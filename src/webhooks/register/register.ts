@@ -145,7 +145,7 @@ export function* standingOf({ register, store }: { register: Register; store: We
       standing.byState.disabled++;
       continue;
     }
-    standing.byState[progress.failingSince === null ? "enabled" : "failing"]++;
+    standing.byState[progress.failing === undefined ? "enabled" : "failing"]++;
     if (progress.cursor !== undefined) standing.blocksBehind = Math.max(standing.blocksBehind, blocksBehind(progress.cursor, tip));
   }
   return standing;

@@ -91,7 +91,7 @@ const createShowing = ({ store, follow, clock }: ServiceNeeds) => (): ((row: Web
     const { cursor = null } = progress;
     const behind = cursor === null || tip === undefined ? null : blocksBehind(cursor, tip);
     const settings = { order, batch, rate, headers, description, tags, signature };
-    const health = { failingSince: progress.failingSince, disabledBecause, pausedUntil: endOf(store.pause(target), now) };
+    const health = { failingSince: progress.failing?.since ?? null, disabledBecause, pausedUntil: endOf(store.pause(target), now) };
     return { id, event: events[0] ?? "", events, target, enabled, conditions, match, confirmations, ...settings, cursor, behind, createdAt, ...health };
   };
 };
@@ -122,7 +122,7 @@ const createAdding = (needs: ServiceNeeds, showing: () => (row: WebhookRow) => W
     const begins = beginning(needs, checked, draft.from ?? "tip");
     if (register.rows().size >= maxWebhooks) throw new PorticoError("WEBHOOKS_FULL");
     const row = store.addWebhook({ ...checked, uid: randomUUID(), token, olderTokens: [], createdAt: clock.now(), disabledBecause: null });
-    store.putProgress(row.id, { ...begins, failingSince: null });
+    store.putProgress(row.id, begins);
     return { ...showing()(row), ...secretOf(token) };
   };
 
@@ -151,9 +151,9 @@ const createChanging = (needs: ServiceNeeds) => {
     // What has moved on without a match has been looked at by the conditions as they were.
     keepPosition(after.id);
     if (from !== undefined || (before.enabled && !after.enabled)) letGo(needs, after.id);
-    const { failingSince, failingFrom, warned, epoch = 0, ...position } = store.progress(after.id);
+    const { failing, epoch = 0, ...position } = store.progress(after.id);
     // Whoever changes something else says nothing about whether it works.
-    const health = before.enabled && before.target === after.target ? { failingSince, failingFrom, warned } : { failingSince: null };
+    const health = before.enabled && before.target === after.target ? { failing } : {};
     store.putProgress(after.id, { ...position, ...(from === undefined ? {} : beginning(needs, after, from)), ...health, epoch: epoch + 1 });
     store.putWebhook(after);
     if (before.enabled === after.enabled) return;

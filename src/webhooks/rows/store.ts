@@ -30,7 +30,7 @@ const lookedAt = 4;
 /** Changes of the register that are kept one by one. */
 const keptChanges = 10_000;
 
-const noProgress: Progress = { failingSince: null };
+const noProgress: Progress = {};
 
 /**
  * The databases, and this store's unique name: made once, by whichever process is first. In one transaction: that in which lmdb-js makes a database by itself
