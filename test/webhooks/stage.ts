@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as delay } from "node:timers/promises";
 import { EventEmitter } from "eventemitter3";
 import type { ChainChanges } from "../../types/chain-adapter.js";
+import type { HostEvents } from "../../types/events.js";
 import type { Logger } from "../../types/node-context.js";
 import type { HostLog } from "../../types/host-log.js";
 import type { WebhookStore } from "../../src/webhooks/rows/store.js";
@@ -23,6 +24,10 @@ import { atEndOfTest } from "../at-end.js";
 import { temporaryFolder } from "../fixtures/folder.js";
 import { createManualClock, type ManualClock } from "./manual-clock.js";
 
+export interface Emitter extends HostEvents {
+  emit(event: string, payload?: unknown): unknown;
+}
+
 /** An engine on a real store in a temporary folder, with a manual clock. It ends with its test. */
 export interface Stage {
   readonly events: EventEmitter;
@@ -44,6 +49,8 @@ export interface Stage {
 }
 
 export interface StageNeeds extends Partial<Pick<WebhookEngineNeeds, "resolve" | "logger" | "nodeKey" | "onOutcome" | "sender" | "concurrency">> {
+  /** The host's. Default: one of eventemitter3. */
+  events?: Emitter;
   /** The chain to follow; without it, there is what the host emits. */
   changes?: ChainChanges;
   /** Wraps the engine's store. */
@@ -71,12 +78,11 @@ export const eventually = async <T>(look: () => T | undefined): Promise<T> => {
 
 export const localTargets = ["127.0.0.0/8", "::1"];
 
-export const createStage = async (options: WebhookOptions = {}, { wrapStore = (store) => store, changes, ...needs }: StageNeeds = {}): Promise<Stage> => {
+export const createStage = async (options: WebhookOptions = {}, { wrapStore = (store) => store, events = new EventEmitter(), changes, ...needs }: StageNeeds = {}): Promise<Stage> => {
   const dataDir = temporaryFolder();
   const lines: string[] = [];
   const clock = createManualClock();
   const problems = createProblems(createLogger(lines));
-  const events = new EventEmitter();
   let follow: Follow;
   let feed: HostFeed;
   const followHost = (log: HostLog, declared: string[]): Follow => {
@@ -125,7 +131,7 @@ export const createStage = async (options: WebhookOptions = {}, { wrapStore = (s
   const close = (): Promise<void> => (closing ??= end());
   atEndOfTest(close);
   return {
-    events,
+    events: events as EventEmitter,
     clock,
     lines,
     dataDir,

@@ -59,7 +59,7 @@ const judge = ({ clock, time }: AttemptsNeeds, { attempt: { target, kind }, answ
 };
 
 /** Ends an attempt. `isDelivered`: its outcome is recorded, nothing is retried. `isSent`: false if it was given back unsent. */
-const letGo = (needs: AttemptsNeeds, attempt: Attempt, isDelivered: boolean, isSent = true): void => {
+const finish = (needs: AttemptsNeeds, attempt: Attempt, isDelivered: boolean, isSent = true): void => {
   const { queues, ready, underWay, time } = needs;
   const { queue, rows, target, kind } = attempt;
   for (const { id } of rows) underWay.delete(id);
@@ -156,7 +156,7 @@ export const createAttempts = (needs: AttemptsNeeds) => {
   let abandoned = false;
 
   const done = (attempt: Attempt, isDelivered: boolean, isSent?: boolean): void => {
-    letGo(needs, attempt, isDelivered, isSent);
+    finish(needs, attempt, isDelivered, isSent);
     pumpSoon();
   };
 

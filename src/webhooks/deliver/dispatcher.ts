@@ -9,11 +9,10 @@ import type { OnOutcome, Sender } from "../send/http-sender.js";
 import type { Messages, NodeKey } from "../send/request.js";
 import type { After, Timekeeper } from "../timekeeper.js";
 import { createAttempts } from "./attempt.js";
-import { createHasten, createNotices, type RecordResult, type RecordRules } from "./health.js";
-import { createNext, createReady, createTake, slowShare, type Times } from "./take.js";
+import { createNext, createReady, createTake, type Ready, slowShare, type Times } from "./take.js";
 import { restOf } from "./outcome.js";
-import { createLimit, createQueues, createSlots, monotonic, type Queues, type Target, type UnderWay } from "./queues.js";
-import { createRecords, type Records } from "./records.js";
+import { createLimit, createQueues, createSlots, lookAgain, monotonic, type Queue, type Queues, type Target, type UnderWay } from "./queues.js";
+import { createRecords, type RecordResult, type Records, type RecordRules } from "./records.js";
 
 export interface DispatcherRules extends RecordRules {
   concurrencyPerTarget: number;
@@ -67,6 +66,153 @@ const lookInterval = 1_000;
 const mostUnrecorded = 1_000;
 /** Milliseconds of taking and sending before the event loop gets its turn. */
 const turn = 2;
+
+/** Milliseconds between two looks for what other processes have changed, at the most, while there is something to send. */
+const noticeInterval = 10;
+/** A delivery that failed within so many milliseconds of a success at its target fails by itself, and keeps its schedule. */
+const sameTime = 1_000;
+
+interface Parts {
+  queues: Queues;
+  ready: Ready;
+  times(): Times;
+  lookAt(at: number): void;
+}
+
+/** Ends pauses that a client has ended, in whatever process. */
+const createPauseNotices = ({ store }: DispatcherNeeds, { queues, ready, times }: Parts) => {
+  /** Targets whose pauses may have been ended. The store may lack a pause while an outcome is being recorded. */
+  const unsure = new Set<Target>();
+  const isRecording = ({ underWay }: Target): boolean => [...underWay].some(({ state }) => state === "recording");
+
+  /** `isNew`: others have written since the last time. */
+  return (isNew: boolean): void => {
+    const now = times().schedule;
+    if (isNew) for (const target of queues.targets()) if (target.lastPause > 0 && target.pausedUntil > now) unsure.add(target);
+    for (const target of unsure) {
+      if (isRecording(target)) continue;
+      if (store.pause(target.url) === undefined) Object.assign(target, { pausedUntil: 0, lastPause: 0 });
+      unsure.delete(target);
+      ready.add(target);
+    }
+  };
+};
+
+/** A retry will be due. */
+const createExpectRetry =
+  ({ time }: DispatcherNeeds, { queues, ready, lookAt }: Parts) =>
+  (webhookId: number, dueAt: number): void => {
+    const queue = queues.find(webhookId);
+    if (queue === undefined) return;
+    queue.nextDue = Math.min(queue.nextDue, dueAt);
+    if (dueAt <= time.schedule()) ready.add(queue.target);
+    else lookAt(dueAt);
+  };
+
+/** Brings the queues into line with the store: what clients and other processes have changed. */
+const createNotices = (needs: DispatcherNeeds, parts: Parts) => {
+  const { store, register, time, onSettled } = needs;
+  const { queues, ready, times } = parts;
+  const noticePauses = createPauseNotices(needs, parts);
+  const seen = { register: -1, work: -1 };
+  let noticed = -Infinity;
+
+  const bringWork = (queue: Queue): void => {
+    lookAgain(queue);
+    queue.nextDue = Math.min(queue.nextDue, time.schedule());
+    ready.add(queue.target);
+  };
+
+  const bringWorkOf = (webhookIds: Iterable<number>): void => {
+    queues.expect(store.lastDelivery());
+    for (const id of webhookIds) {
+      const queue = queues.find(id);
+      if (queue !== undefined) bringWork(queue);
+    }
+  };
+
+  const noticeWebhooks = (): void => {
+    const revision = store.registerRevision();
+    if (revision === seen.register) return;
+    const changed = seen.register === -1 ? undefined : store.changedSince(seen.register);
+    for (const id of new Set(changed ?? [...[...queues.all()].map(({ webhook }) => webhook.id), ...register.ids()])) {
+      const target = queues.align(id, register.find(id));
+      if (target !== undefined) ready.add(target);
+    }
+    seen.register = revision;
+    onSettled(new Set(), new Set(changed ?? []));
+  };
+
+  const noticeWork = (): void => {
+    const now = times();
+    const revision = store.workRevision();
+    // Any queue may have some of it.
+    const isNew = revision !== seen.work;
+    if (isNew) queues.expect(store.lastDelivery());
+    for (const queue of queues.all()) {
+      if (isNew) bringWork(queue);
+      else if (queue.nextDue <= now.schedule || queue.batchSince !== undefined || queue.webhook.rate !== null || queue.target.pausedUntil > 0) ready.add(queue.target);
+    }
+    seen.work = revision;
+    noticePauses(isNew);
+  };
+
+  return {
+    noticeWebhooks,
+    bringWork: bringWorkOf,
+    noticeAll: (): void => {
+      noticeWebhooks();
+      noticeWork();
+    },
+    /** Reads two counters, at most every `noticeInterval`. */
+    noticeOthers: (now: number): void => {
+      noticePauses(false);
+      if (now - noticed < noticeInterval) return;
+      noticed = now;
+      noticeWebhooks();
+      if (store.workRevision() !== seen.work) noticeWork();
+    },
+    expectRetry: createExpectRetry(needs, parts),
+  };
+};
+
+/** Makes the retries of a target due that answers again. */
+const createHasten = ({ store, time, clock, logger }: DispatcherNeeds, brought: (webhookIds: Iterable<number>) => void) => {
+  const hasten = (webhookId: number, isPing: boolean): { changed: boolean; left: boolean } => {
+    const [now, wall] = [time.schedule(), clock.now()];
+    const found = { changed: false, left: false };
+    for (const id of store.deliveryIds(webhookId, "retrying", 0, Number.MAX_SAFE_INTEGER)) {
+      const row = store.delivery(webhookId, id);
+      if (row === undefined || row.dueAt === null || row.dueAt <= now || row.scheduledAt !== undefined) continue;
+      if (!isPing && wall - (row.attempts.at(-1)?.at ?? 0) <= sameTime) {
+        found.left = true;
+        continue;
+      }
+      store.changeDelivery(row, { ...row, dueAt: now, scheduledAt: row.dueAt });
+      found.changed = true;
+    }
+    return found;
+  };
+
+  return (target: Target, isPing: boolean): void => {
+    if (!target.mayBeDown && !isPing) return;
+    target.mayBeDown = false;
+    const ids = [...target.queues.keys()].filter((id) => store.countOf(id, "retrying") > 0);
+    if (ids.length === 0) return;
+    const work = (): number[] =>
+      ids.filter((id) => {
+        const { changed, left } = hasten(id, isPing);
+        if (left) target.mayBeDown = true;
+        return changed;
+      });
+    store.transactionSoon(work, { isLong: true }).then(brought, (error: unknown) => {
+      target.mayBeDown = true;
+      logFailure(logger, "retries cannot be made due", error);
+      // Their queues passed them over meanwhile.
+      brought(ids);
+    });
+  };
+};
 
 /** When the dispatcher looks for work. Nothing that fails in that reaches the host: the store is asked again at the next look. */
 const createLoop = ({ time, after, logger }: DispatcherNeeds, { pump, look, nextDue }: { pump(): void; look(): void; nextDue(now: number): number }) => {

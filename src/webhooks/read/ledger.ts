@@ -68,7 +68,7 @@ const deliveriesIn = (store: WebhookStore, webhookId: number, entries: readonly 
   return found.sort((one, other) => one.row.id - other.row.id);
 };
 
-type KnowledgeOfEntry = Knowledge & { entry?: LedgerEntry };
+type KnowledgeOfEntry = Knowledge & { entry?: LedgerEntry | undefined };
 
 /** What a receiver knows of each subject, and the block with which it was last sent that. */
 const knowledgeOf = (
@@ -81,9 +81,10 @@ const knowledgeOf = (
   for (const { row, message, entry } of entered) {
     const { subject } = message;
     if (subject === undefined) continue;
-    const before = known.get(subject) ?? noKnowledge;
-    const after = knowledgeAfter(before, { isReversal: isReversalOf(message), key: row.key, attempt: attemptOf(row, attempts) });
-    known.set(subject, after === before || isReversalOf(message) ? { ...before, ...after, key: after.key } : { ...after, entry });
+    const before: KnowledgeOfEntry = known.get(subject) ?? noKnowledge;
+    const isReversed = isReversalOf(message);
+    const after = knowledgeAfter(before, { isReversal: isReversed, key: row.key, attempt: attemptOf(row, attempts) });
+    known.set(subject, { ...after, entry: isReversed || after === before ? before.entry : entry });
   }
   return known;
 };

@@ -221,14 +221,15 @@ export const matchFirst = async (register: Register, { groups, ...first }: ReadR
   return { all, undecided };
 };
 
-/** A group as it matches one webhook, whose patterns are tried on long texts by a thread. */
+/** A group as it matches one webhook, whose patterns are tried on long texts by a thread. Undefined if nobody waits for it any more. */
 export const matchAlone = async (
   register: Pick<Register, "matcher">,
   matched: GroupMatch,
-  { id, patterns }: { id: number; patterns: PatternWorker },
-): Promise<GroupMatch> => {
+  { id, patterns, isOver }: { id: number; patterns: PatternWorker; isOver(): boolean },
+): Promise<GroupMatch | undefined> => {
   const events: EventMatch[] = [];
   for (const one of matched.events) {
+    if (isOver()) return undefined;
     const { event, data } = one.event;
     const undecided = one.ids.includes(id) ? undefined : register.matcher().match(event, data).undecided.find((other) => other.id === id);
     const isMatch = one.ids.includes(id) || (undecided !== undefined && (await undecided.decide(patterns)));

@@ -242,9 +242,13 @@ export const createPositions = (needs: PositionsNeeds) => {
     isCurrent,
     locate: createLoading(needs, readers),
     cohorts: createCohorts(needs, readers),
-    /** Whether a reader is at a position, and can go on. */
-    isAt: (reader: Reader, position: Position): boolean =>
-      !reader.isGone && !reader.isFull && register.find(reader.webhookId)?.enabled === true && samePosition(reader.position, position),
+    /** Those of some readers that are at a position, and can go on. */
+    present: (some: ReadonlyMap<number, Reader>, position: Position): Map<number, Reader> => {
+      const webhooks = register.rows();
+      const isThere = ({ webhookId, isGone, isFull, position: own }: Reader): boolean =>
+        !isGone && !isFull && webhooks.get(webhookId)?.enabled === true && samePosition(own, position);
+      return new Map([...some].filter(([, reader]) => isThere(reader)));
+    },
     /** Writes a position; within a transaction. `floor`: of its webhook's ledger, if that is higher than before. */
     put: (reader: Reader, position: Position, floor?: number): void => {
       reader.position = position;

@@ -121,10 +121,11 @@ const createTake = ({ register, recorder }: ReaderNeeds, positions: ReaderPositi
     const id = reader.webhookId;
     reader.isBusy = true;
     const work = (async () => {
-      const own = await matchAlone(register, matched, { id, patterns });
-      if (!life.isRunning() || !positions.isAt(reader, matched.before)) return;
+      const own = await matchAlone(register, matched, { id, patterns, isOver: () => reader.isGone });
+      const present = positions.present(new Map([[id, reader]]), matched.before);
+      if (!life.isRunning() || own === undefined || present.size === 0) return;
       try {
-        await write(new Map([[id, reader]]), [own], reader.role !== "live", final);
+        await write(present, [own], reader.role !== "live", final);
       } catch (error) {
         // Perhaps nothing was written: its position is read from the store again.
         positions.drop(id);
@@ -147,7 +148,8 @@ const createTake = ({ register, recorder }: ReaderNeeds, positions: ReaderPositi
     while (next.groups.length > 0) {
       if (!life.isRunning()) return undefined;
       const at = next.position;
-      const present = new Map([...cohort.readers].filter(([, reader]) => !reader.isBusy && positions.isAt(reader, at)));
+      const present = positions.present(cohort.readers, at);
+      for (const [id, { isBusy }] of present) if (isBusy) present.delete(id);
       const { all, undecided } = await matchFirst(register, next, present);
       const last = all.at(-1);
       if (last === undefined) return at;

@@ -2,6 +2,7 @@ import type { WebhookRow } from "../rows/rows.js";
 import type { WebhookStore } from "../rows/store.js";
 import { atOnce, runSliced, type Sliced } from "../../async/time-slicing.js";
 import { canonicalEvent } from "../../follow/event-names.js";
+import { PorticoError } from "../../errors.js";
 import { createMatcher, type Matcher } from "../conditions/matcher.js";
 import { parseCursors } from "../../follow/index.js";
 
@@ -119,6 +120,20 @@ export const createRegister = (store: WebhookStore): Register => {
       return whole;
     },
   };
+};
+
+/** @throws PorticoError WEBHOOK_NOT_FOUND */
+export const webhookRow = (store: WebhookStore, id: number): WebhookRow => {
+  const row = store.webhook(id);
+  if (row === undefined) throw new PorticoError("WEBHOOK_NOT_FOUND");
+  return row;
+};
+
+/** From memory: a webhook may be large. @throws PorticoError WEBHOOK_NOT_FOUND */
+export const knownRow = (register: Register, id: number): WebhookRow => {
+  const row = register.find(id);
+  if (row === undefined) throw new PorticoError("WEBHOOK_NOT_FOUND");
+  return row;
 };
 
 /** Blocks from a cursor to the tip, by height. */

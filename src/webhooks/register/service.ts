@@ -5,7 +5,7 @@ import { isPromised } from "../../async/maybe-promise.js";
 import { type FullClock, readingsOf } from "../../async/clock.js";
 import { inputError, PorticoError } from "../../errors.js";
 import { cursorText, type Follow, parseCursors } from "../../follow/index.js";
-import { announce } from "../deliver/health.js";
+import { announce } from "../deliver/records.js";
 import { endOf } from "../deliver/outcome.js";
 import { type Attempts, letGo } from "../read/ledger.js";
 import { heightOf } from "../read/match.js";
@@ -15,7 +15,7 @@ import type { WebhookStore } from "../rows/store.js";
 import { createToken, type NodeKey, publicKeyText, secretOf } from "../send/request.js";
 import type { Timekeeper } from "../timekeeper.js";
 import { checkDraft, type DraftRules, endsPause, tidyConditions } from "./draft.js";
-import { blocksBehind, type Register } from "./register.js";
+import { blocksBehind, knownRow, type Register, webhookRow } from "./register.js";
 
 export interface ServiceNeeds {
   store: WebhookStore;
@@ -44,20 +44,6 @@ const rotationOverlap = 86_400_000;
 const mostReplays = 10;
 
 type Service = Pick<Webhooks, "list" | "get" | "create" | "replace" | "patch" | "remove" | "rotate" | "replay" | "keys">;
-
-/** @throws PorticoError WEBHOOK_NOT_FOUND */
-export const webhookRow = (store: WebhookStore, id: number): WebhookRow => {
-  const row = store.webhook(id);
-  if (row === undefined) throw new PorticoError("WEBHOOK_NOT_FOUND");
-  return row;
-};
-
-/** From memory: a webhook may be large. @throws PorticoError WEBHOOK_NOT_FOUND */
-const knownRow = ({ register }: Pick<ServiceNeeds, "register">, id: number): WebhookRow => {
-  const row = register.find(id);
-  if (row === undefined) throw new PorticoError("WEBHOOK_NOT_FOUND");
-  return row;
-};
 
 /** Undefined where the answer has to be waited for, or cannot be given: not yet, or because a host's own chain fails. */
 const atOnce = <T>(read: () => MaybePromise<T>): T | undefined => {
@@ -170,13 +156,13 @@ const createChanging = (needs: ServiceNeeds) => {
 
   return {
     replace: (id: number, draft: WebhookDraft): void => {
-      const before = knownRow(needs, id);
+      const before = knownRow(register, id);
       const checked = checkDraft(draft, rules);
       requireConfirmations(needs, checked);
       write(before, { ...before, ...checked, disabledBecause: null }, draft.from);
     },
     patch: (id: number, { pausedUntil, ...given }: WebhookChanges): WebhookRow => {
-      const before = knownRow(needs, id);
+      const before = knownRow(register, id);
       if (endsPause(pausedUntil)) {
         endPause(given.target ?? before.target);
         // Nothing else is to be changed.
@@ -237,7 +223,7 @@ export const createWebhookService = (needs: ServiceNeeds): Service => {
       const listed = tag === undefined ? all : all.filter(({ tags }) => tags.includes(tag));
       return { rows: listed.slice(offset, offset + limit).map(showing()), total: listed.length };
     },
-    get: (id) => showing()(knownRow(needs, id)),
+    get: (id) => showing()(knownRow(register, id)),
     create: (draft, key) => change(({ id }) => id, () => (key === undefined ? add(draft) : addOnce(draft, key))),
     replace: (id, draft) => void change(() => id, () => changing.replace(id, draft)),
     patch: (id, changes) => {
