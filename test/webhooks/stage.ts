@@ -78,7 +78,7 @@ export const eventually = async <T>(look: () => T | undefined): Promise<T> => {
 
 export const localTargets = ["127.0.0.0/8", "::1"];
 
-export const createStage = async (options: WebhookOptions = {}, { wrapStore = (store) => store, events = new EventEmitter(), changes, ...needs }: StageNeeds = {}): Promise<Stage> => {
+const openStage = (options: WebhookOptions, { wrapStore = (store) => store, events = new EventEmitter(), changes, ...needs }: StageNeeds): Stage => {
   const dataDir = temporaryFolder();
   const lines: string[] = [];
   const clock = createManualClock();
@@ -159,3 +159,5 @@ export const createStage = async (options: WebhookOptions = {}, { wrapStore = (s
     close,
   };
 };
+
+export const createStage = (options: WebhookOptions = {}, needs: StageNeeds = {}): Promise<Stage> => Promise.resolve(openStage(options, needs));

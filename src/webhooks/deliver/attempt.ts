@@ -4,6 +4,7 @@ import { type FullClock, readingsOf } from "../../async/clock.js";
 import { logFailure } from "../failures.js";
 import type { Answer, OnOutcome, Sender } from "../send/http-sender.js";
 import { type EventOfRow, type Messages, type NodeKey, requestOf } from "../send/request.js";
+import type { WebhookStore } from "../rows/store.js";
 import type { Timekeeper } from "../timekeeper.js";
 import { attemptOf, pauseAfter } from "./outcome.js";
 import { type Attempt, lookAgain, monotonic, type Queues, type Slots, type Target, type UnderWay } from "./queues.js";
@@ -11,6 +12,7 @@ import type { AttemptResult, Records } from "./records.js";
 import { giveSlotBack, type Ready, slowFrom } from "./take.js";
 
 export interface AttemptsNeeds {
+  store: WebhookStore;
   messages: Messages;
   sender: Sender;
   /** Is told of every attempt that has ended. */
@@ -27,8 +29,8 @@ export interface AttemptsNeeds {
   /** There may be something to take: at once, or soon. */
   pump(): void;
   pumpSoon(): void;
-  /** A target has answered 2xx. */
-  answers(target: Target, isPing: boolean): void;
+  /** Deliveries of webhooks have become due. */
+  brought(webhookIds: Iterable<number>): void;
 }
 
 /** Milliseconds for which nothing is sent to a target after an attempt there could not be made. */
@@ -78,7 +80,7 @@ const finish = (needs: AttemptsNeeds, attempt: Attempt, isDelivered: boolean, is
 };
 
 /** After a success the slot is free at once. After a failure, which may disable the webhook, only once the outcome is recorded. */
-const makeRoom = (needs: AttemptsNeeds, one: AttemptAnswer): PauseChange => {
+const makeRoom = (needs: AttemptsNeeds, one: AttemptAnswer, answersAgain: ReturnType<typeof createHasten>): PauseChange => {
   const { attempt, answer } = one;
   attempt.state = "recording";
   const judged = judge(needs, one);
@@ -86,7 +88,7 @@ const makeRoom = (needs: AttemptsNeeds, one: AttemptAnswer): PauseChange => {
     for (const { id, attemptCount } of attempt.rows) needs.underWay.set(id, { attemptCount, hasArrived: true });
     attempt.target.underWay.delete(attempt);
     giveSlotBack(attempt, needs);
-    needs.answers(attempt.target, attempt.kind === "ping");
+    answersAgain(attempt.target, attempt.kind === "ping");
   } else if (attempt.kind !== "ping") attempt.target.mayBeDown = true;
   return judged;
 };
@@ -96,6 +98,7 @@ const makeRoom = (needs: AttemptsNeeds, one: AttemptAnswer): PauseChange => {
  * one, 32 targets take a sixth longer.
  */
 const createEnd = (needs: AttemptsNeeds, requests: OpenCount, { done, givenBack }: { done(attempt: Attempt, isDelivered: boolean): void; givenBack(attempt: Attempt, error: unknown): void }) => {
+  const answersAgain = createHasten(needs);
   let answered: AttemptAnswer[] = [];
 
   /**
@@ -133,7 +136,7 @@ const createEnd = (needs: AttemptsNeeds, requests: OpenCount, { done, givenBack 
     const judgedAll: { one: AttemptAnswer; judged: PauseChange }[] = [];
     for (const one of all) {
       requests.leave();
-      safely(one, () => judgedAll.push({ one, judged: makeRoom(needs, one) }));
+      safely(one, () => judgedAll.push({ one, judged: makeRoom(needs, one, answersAgain) }));
     }
     needs.pump();
     const areOthersSent = requests.count > 0;
@@ -145,6 +148,47 @@ const createEnd = (needs: AttemptsNeeds, requests: OpenCount, { done, givenBack 
     // The only request: no other can be answered in this turn, which need not be waited for.
     if (requests.count === 1) endAll();
     else if (isFirst) setImmediate(endAll);
+  };
+};
+
+/** A delivery that failed within so many milliseconds of a success at its target fails by itself, and keeps its schedule. */
+const sameTime = 1_000;
+
+/** Makes the retries of a target due that answers again. */
+const createHasten = ({ store, time, clock, logger, brought }: AttemptsNeeds) => {
+  const hasten = (webhookId: number, isPing: boolean): { changed: boolean; left: boolean } => {
+    const [now, wall] = [time.schedule(), clock.now()];
+    const found = { changed: false, left: false };
+    for (const id of store.deliveryIds(webhookId, "retrying", 0, Number.MAX_SAFE_INTEGER)) {
+      const row = store.delivery(webhookId, id);
+      if (row === undefined || row.dueAt === null || row.dueAt <= now || row.scheduledAt !== undefined) continue;
+      if (!isPing && wall - (row.attempts.at(-1)?.at ?? 0) <= sameTime) {
+        found.left = true;
+        continue;
+      }
+      store.changeDelivery(row, { ...row, dueAt: now, scheduledAt: row.dueAt });
+      found.changed = true;
+    }
+    return found;
+  };
+
+  return (target: Target, isPing: boolean): void => {
+    if (!target.mayBeDown && !isPing) return;
+    target.mayBeDown = false;
+    const ids = [...target.queues.keys()].filter((id) => store.countOf(id, "retrying") > 0);
+    if (ids.length === 0) return;
+    const work = (): number[] =>
+      ids.filter((id) => {
+        const { changed, left } = hasten(id, isPing);
+        if (left) target.mayBeDown = true;
+        return changed;
+      });
+    store.transactionSoon(work, { isLong: true }).then(brought, (error: unknown) => {
+      target.mayBeDown = true;
+      logFailure(logger, "retries cannot be made due", error);
+      // Their queues passed them over meanwhile.
+      brought(ids);
+    });
   };
 };
 

@@ -69,8 +69,6 @@ const turn = 2;
 
 /** Milliseconds between two looks for what other processes have changed, at the most, while there is something to send. */
 const noticeInterval = 10;
-/** A delivery that failed within so many milliseconds of a success at its target fails by itself, and keeps its schedule. */
-const sameTime = 1_000;
 
 interface Parts {
   queues: Queues;
@@ -173,44 +171,6 @@ const createNotices = (needs: DispatcherNeeds, parts: Parts) => {
       if (store.workRevision() !== seen.work) noticeWork();
     },
     expectRetry: createExpectRetry(needs, parts),
-  };
-};
-
-/** Makes the retries of a target due that answers again. */
-const createHasten = ({ store, time, clock, logger }: DispatcherNeeds, brought: (webhookIds: Iterable<number>) => void) => {
-  const hasten = (webhookId: number, isPing: boolean): { changed: boolean; left: boolean } => {
-    const [now, wall] = [time.schedule(), clock.now()];
-    const found = { changed: false, left: false };
-    for (const id of store.deliveryIds(webhookId, "retrying", 0, Number.MAX_SAFE_INTEGER)) {
-      const row = store.delivery(webhookId, id);
-      if (row === undefined || row.dueAt === null || row.dueAt <= now || row.scheduledAt !== undefined) continue;
-      if (!isPing && wall - (row.attempts.at(-1)?.at ?? 0) <= sameTime) {
-        found.left = true;
-        continue;
-      }
-      store.changeDelivery(row, { ...row, dueAt: now, scheduledAt: row.dueAt });
-      found.changed = true;
-    }
-    return found;
-  };
-
-  return (target: Target, isPing: boolean): void => {
-    if (!target.mayBeDown && !isPing) return;
-    target.mayBeDown = false;
-    const ids = [...target.queues.keys()].filter((id) => store.countOf(id, "retrying") > 0);
-    if (ids.length === 0) return;
-    const work = (): number[] =>
-      ids.filter((id) => {
-        const { changed, left } = hasten(id, isPing);
-        if (left) target.mayBeDown = true;
-        return changed;
-      });
-    store.transactionSoon(work, { isLong: true }).then(brought, (error: unknown) => {
-      target.mayBeDown = true;
-      logFailure(logger, "retries cannot be made due", error);
-      // Their queues passed them over meanwhile.
-      brought(ids);
-    });
   };
 };
 
@@ -347,7 +307,7 @@ export const createDispatcher = (rules: DispatcherRules, needs: DispatcherNeeds)
     loop.pumpSoon();
   };
   const records = createRecords(rules, { ...needs, attempts: own }, onRecorded);
-  const attempts = createAttempts({ ...needs, records, queues, slots, ready, underWay, pump: loop.pump, pumpSoon: loop.pumpSoon, answers: createHasten(needs, wake) });
+  const attempts = createAttempts({ ...needs, records, queues, slots, ready, underWay, pump: loop.pump, pumpSoon: loop.pumpSoon, brought: wake });
 
   return {
     ...own,
