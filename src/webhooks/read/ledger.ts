@@ -98,6 +98,11 @@ const openOf = (store: WebhookStore, webhookId: number): { row: DeliveryRow; mes
   });
 };
 
+/** For a webhook that is removed; within a transaction. */
+export const removeOpen = (store: WebhookStore, webhookId: number): void => {
+  for (const { row } of openOf(store, webhookId)) store.removeDelivery(row);
+};
+
 /** What a transaction has taken back. */
 export interface Withdrawals {
   superseded: number;

@@ -7,7 +7,7 @@ import { inputError, PorticoError } from "../../errors.js";
 import { cursorText, type Follow, parseCursors } from "../../follow/index.js";
 import { announce } from "../deliver/records.js";
 import { endOf } from "../deliver/outcome.js";
-import { type Attempts, letGo } from "../read/ledger.js";
+import { type Attempts, letGo, removeOpen } from "../read/ledger.js";
 import { heightOf } from "../read/match.js";
 import { fromField, isNotReady, optionsOf, wantsChainEvents } from "../read/positions.js";
 import type { Progress, WebhookRow } from "../rows/rows.js";
@@ -234,7 +234,7 @@ export const createWebhookService = (needs: ServiceNeeds): Service => {
       change(() => id, () => {
         webhookRow(store, id);
         // Now, not in the background: another may be imported under its number.
-        letGo(needs, id);
+        removeOpen(store, id);
         store.removeWebhook(id);
       });
     },
