@@ -58,7 +58,12 @@ interface OpenWebhooks {
 type Settings = Exclude<Options["webhooks"], false> & { dataDir: string };
 
 /** Opens nothing where the wait for another process to let go of the file was ended. */
-const openWebhooks = async (opened: OpenWebhooks, context: NodeContext | ReaderContext, needs: WebhooksNeeds, settings: Settings): Promise<void> => {
+const openWebhooks = async (
+  opened: OpenWebhooks,
+  context: NodeContext | ReaderContext,
+  needs: WebhooksNeeds,
+  settings: Settings,
+): Promise<void> => {
   const { logger, clock, problems, writes, onLog, follow, onOutcome } = needs;
   const environment = await whenFree(() => openWebhookStore(settings.dataDir, { ...settings, writes }), { logger, clock });
   if (environment === undefined) return;
@@ -68,7 +73,8 @@ const openWebhooks = async (opened: OpenWebhooks, context: NodeContext | ReaderC
   if (chain !== undefined) await onLog(createHostLog(environment.environment, { writes: settings.deliver }), settings.deliver);
   const keepsChain = chain === undefined || chain.changes !== undefined;
   const nodeKey = nodeKeyIn(settings.dataDir, logger);
-  const engine = (opened.engine = createWebhookEngine(settings, { store, follow, clock, logger, problems, keepsChain, nodeKey, onOutcome }));
+  const engine = createWebhookEngine(settings, { store, follow, clock, logger, problems, keepsChain, nodeKey, onOutcome });
+  opened.engine = engine;
   // Nobody may write a webhook for long: what is wrong ends without.
   const look = (): void => void (writes.isFailing("webhooks") && store.transactionSoon(() => undefined).catch(() => undefined));
   opened.looking = setInterval(look, lookInterval).unref();

@@ -61,7 +61,8 @@ const startUpkeep = (
   const trim = (): number => {
     try {
       const passed = time.passed();
-      const count = store.trim({ delivered: passed - deliveredRetention, dead: passed - deadRetention }, batchSize, (row) => keepSent(store, row));
+      const before = { delivered: passed - deliveredRetention, dead: passed - deadRetention };
+      const count = store.trim(before, batchSize, (row) => keepSent(store, row));
       standstill.succeeded(what.trim);
       return count;
     } catch (error) {

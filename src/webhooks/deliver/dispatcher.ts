@@ -11,7 +11,17 @@ import type { After, Timekeeper } from "../timekeeper.js";
 import { createAttempts } from "./attempt.js";
 import { createNext, createReady, createTake, type Ready, slowShare, type Times } from "./take.js";
 import { restOf } from "./outcome.js";
-import { createLimit, createQueues, createSlots, lookAgain, monotonic, type Queue, type Queues, type Target, type UnderWay } from "./queues.js";
+import {
+  createLimit,
+  createQueues,
+  createSlots,
+  lookAgain,
+  monotonic,
+  type Queue,
+  type Queues,
+  type Target,
+  type UnderWay,
+} from "./queues.js";
 import { createRecords, type RecordResult, type Records, type RecordRules } from "./records.js";
 
 export interface DispatcherRules extends RecordRules {
@@ -148,8 +158,10 @@ const createNotices = (needs: DispatcherNeeds, parts: Parts) => {
     const isNew = revision !== seen.work;
     if (isNew) queues.expect(store.lastDelivery());
     for (const queue of queues.all()) {
+      const { nextDue, batchSince, webhook, target } = queue;
+      const mayBeDue = nextDue <= now.schedule || batchSince !== undefined || webhook.rate !== null || target.pausedUntil > 0;
       if (isNew) bringWork(queue);
-      else if (queue.nextDue <= now.schedule || queue.batchSince !== undefined || queue.webhook.rate !== null || queue.target.pausedUntil > 0) ready.add(queue.target);
+      else if (mayBeDue) ready.add(target);
     }
     seen.work = revision;
     noticePauses(isNew);
@@ -273,7 +285,8 @@ export const createDispatcher = (rules: DispatcherRules, needs: DispatcherNeeds)
   const [limit, slots, ready] = [createLimit(concurrency, slowShare * concurrency), createSlots(), createReady()];
   const underWay: UnderWay = new Map();
   const settle = (row: DeliveryRow): void => records.settle(row);
-  const queues = createQueues({ store, concurrencyPerTarget: rules.concurrencyPerTarget, limit, underWay, settle, pauseOf: (url) => pauseBefore(needs, url) });
+  const { concurrencyPerTarget, window } = rules;
+  const queues = createQueues({ store, concurrencyPerTarget, limit, underWay, settle, pauseOf: (url) => pauseBefore(needs, url) });
   const own = attemptsOf(queues, underWay, isLeftBehind);
   const times = (): Times => ({ schedule: time.schedule(), monotonic: monotonic() });
 
@@ -290,7 +303,7 @@ export const createDispatcher = (rules: DispatcherRules, needs: DispatcherNeeds)
 
   const loop: Loop = createLoop(needs, { pump, look: () => [records.tryAgain, notices.noticeAll, pump].forEach((work) => work()), nextDue: queues.nextDue });
   const notices = createNotices(needs, { queues, ready, times, lookAt: loop.lookAt });
-  const next = createNext({ store, queues, underWay, settle, window: rules.window });
+  const next = createNext({ store, queues, underWay, settle, window });
   const { take, stop: stopTaking } = createTake({ ...needs, next, limit, slots, ready, underWay, times, lookAt: loop.lookAt, freed: loop.pump });
 
   const wake = (webhookIds: Iterable<number>): void => {
@@ -307,7 +320,8 @@ export const createDispatcher = (rules: DispatcherRules, needs: DispatcherNeeds)
     loop.pumpSoon();
   };
   const records = createRecords(rules, { ...needs, attempts: own }, onRecorded);
-  const attempts = createAttempts({ ...needs, records, queues, slots, ready, underWay, pump: loop.pump, pumpSoon: loop.pumpSoon, brought: wake });
+  const { pump: pumpNow, pumpSoon } = loop;
+  const attempts = createAttempts({ ...needs, records, queues, slots, ready, underWay, pump: pumpNow, pumpSoon, brought: wake });
 
   return {
     ...own,

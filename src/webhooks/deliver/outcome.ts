@@ -119,7 +119,8 @@ export const waitBefore = (step: number, jitter: number, random: number): number
 const shortestPause = second;
 
 /**
- * What follows an attempt of a delivery that was in a step of its schedule: `failures`, `stepSince`. `now`: by the time in which retries are due.
+ * What follows an attempt of a delivery that was in a step of its schedule: `failures`, `stepSince`. `now`: by the time in which retries are
+ * due.
  *
  * Each step is one wait of the schedule. A delivery goes on to the next when the time of its step has passed: with each attempt that simply
  * fails, as it has waited for so long. Where its target asks for pauses, several attempts may be made in one step (`stepSince` is when that
@@ -137,7 +138,8 @@ export const nextStep = (
   if (wait === undefined || status === gone) return { state: "dead" };
   const since = isInStep ? stepSince : now;
   if (asked === undefined) return { state: "retrying", failures: step, dueAt: now + waitBefore(since + wait - now, jitter, random) };
-  return { state: "retrying", failures: step, stepSince: since, dueAt: asked < shortestPause ? now + Math.max(shortestPause, now - since) : now };
+  const rest = asked < shortestPause ? Math.max(shortestPause, now - since) : 0;
+  return { state: "retrying", failures: step, stepSince: since, dueAt: now + rest };
 };
 
 export interface Health {
@@ -149,7 +151,12 @@ export interface Health {
 }
 
 /** A webhook's health after an attempt. */
-export const nextHealth = (before: Failing | undefined, { ok, status }: Result, now: Pick<Now, "wall" | "passed">, disableAfter: number): Health => {
+export const nextHealth = (
+  before: Failing | undefined,
+  { ok, status }: Result,
+  now: Pick<Now, "wall" | "passed">,
+  disableAfter: number,
+): Health => {
   if (ok) return { failing: undefined, disabledBecause: null, warns: false };
   const { since, from, isAnnounced } = before ?? { since: now.wall, from: now.passed, isAnnounced: false };
   const lasts = now.passed - from;

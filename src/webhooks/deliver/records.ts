@@ -18,7 +18,8 @@ export interface OwnEvent {
   data: { webhook: number; delivery?: number; event?: string; reason: string };
 }
 
-const listenersAmong = (matcher: Matcher, { event, data }: OwnEvent): number[] => (matcher.listens(event) ? matcher.match(event, data).ids : []);
+const listenersAmong = (matcher: Matcher, { event, data }: OwnEvent): number[] =>
+  matcher.listens(event) ? matcher.match(event, data).ids : [];
 
 /** For a webhook that the open transaction changes. The register still has it as it was. */
 const matcherOf = (webhook: WebhookRow): Matcher => {
@@ -90,6 +91,14 @@ const turnOf = (before: Failing | undefined, after: Failing | undefined, attempt
   return undefined;
 };
 
+const goneReason = "the target answered 410";
+const failingReason = "every attempt fails; it will be disabled in a day";
+
+interface JudgedAttempt {
+  attempt: Attempt;
+  result: Result;
+}
+
 /** What an outcome says about its webhook: whether it is failing, and is to be disabled. */
 const createHealth = (rules: RecordRules, needs: RecordNeeds) => {
   const { store, register, clock } = needs;
@@ -102,18 +111,19 @@ const createHealth = (rules: RecordRules, needs: RecordNeeds) => {
     store.putWebhook({ ...webhook, enabled: false, disabledBecause: because });
     recorded.changed.add(webhook.id);
     const since = failing === undefined ? "" : ` since ${sinceOf(failing)}`;
-    recorded.warnings.push(sentenceOf(webhook, `is disabled: ${because === "gone" ? "the target answered 410" : `every attempt${since} failed`}`));
-    tell(recorded, { event: "webhook.disabled", data: { webhook: webhook.id, reason: because === "gone" ? "the target answered 410" : "every attempt failed" } });
+    const [reason, why] = because === "gone" ? [goneReason, goneReason] : ["every attempt failed", `every attempt${since} failed`];
+    recorded.warnings.push(sentenceOf(webhook, `is disabled: ${why}`));
+    tell(recorded, { event: "webhook.disabled", data: { webhook: webhook.id, reason } });
   };
 
-  const recordHealth = (recorded: RecordResult, webhook: WebhookRow, { attempt, result }: { attempt: Attempt; result: { ok: boolean; status: number | null } }, now: Now): void => {
+  const recordHealth = (recorded: RecordResult, webhook: WebhookRow, { attempt, result }: JudgedAttempt, now: Now): void => {
     const progress = store.progress(webhook.id);
     if (result.ok && progress.failing === undefined) return;
     const { failing, disabledBecause, warns } = nextHealth(progress.failing, result, now, rules.disableAfter);
     const turn = turnOf(progress.failing, failing, attempt);
     if (turn !== undefined || warns) store.putProgress(webhook.id, { ...progress, failing });
     if (turn !== undefined) recorded.warnings.push(sentenceOf(webhook, turn));
-    if (warns) tell(recorded, { event: "webhook.failing", data: { webhook: webhook.id, reason: "every attempt fails; it will be disabled in a day" } });
+    if (warns) tell(recorded, { event: "webhook.failing", data: { webhook: webhook.id, reason: failingReason } });
     if (disabledBecause !== null && webhook.enabled) disable(recorded, webhook, disabledBecause, failing);
   };
 

@@ -151,7 +151,8 @@ const createEntries = (store: WebhookStore) => {
   /** A block that was final, which the ledger no longer has, though deliveries of it are open. */
   const findOpen = (webhookId: number, { id, heights: [height = 0] }: LedgerBlock): LedgerEntry | undefined => {
     if (height > (store.progress(webhookId).floor ?? 0)) return undefined;
-    const deliveries = openOf(store, webhookId).flatMap(({ row, message }) => (message?.block?.id === id && !isReversalOf(message) ? [row.id] : []));
+    const isOfBlock = ({ message }: { message: Message | undefined }): boolean => message?.block?.id === id && !isReversalOf(message);
+    const deliveries = openOf(store, webhookId).filter(isOfBlock).map(({ row }) => row.id);
     return deliveries.length === 0 ? undefined : { height, id, isReverted: false, deliveries, sent: [] };
   };
 
@@ -185,7 +186,7 @@ export const createLedger = (needs: LedgerNeeds) => {
       takeBack(own.filter(({ message }) => !isReversalOf(message)), known, taken);
       return { entry: move(webhookId, entry, true), known };
     },
-    /** A block was applied, which supersedes open reversals of it and of its `subjects`. Undefined if the ledger does not have the block. */
+    /** A block was applied, which supersedes open reversals of it and of its `subjects`. Undefined if the ledger does not have it. */
     apply: (webhookId: number, block: LedgerBlock, subjects: () => ReadonlySet<string>, taken: Withdrawals): FoundEntry | undefined => {
       const reverted = store.ledger(webhookId, true);
       const back = reverted.length === 0 ? undefined : find(webhookId, block, true);
@@ -237,7 +238,7 @@ const positionOf = (message: Message & { block: { height: number; id: string } }
   return { cursor: message.before ?? "", part: taken === 0 ? undefined : { block: blockName(message.block), isReversal: false, taken } };
 };
 
-/** Before all that is open: on the chain before its lowest block, in the host's log before its first event. Where nothing is, `live` stays. */
+/** Before all that is open: on the chain before its lowest block, in the host's log before its first event. Else `live` stays. */
 const positionBefore = (open: readonly Message[], live: Position): Position => {
   const ofChain = open.flatMap((message) => (message.block === undefined ? [] : [positionOf({ ...message, block: message.block })]));
   const ofHost = open.find(({ block }) => block === undefined);

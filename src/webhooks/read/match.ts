@@ -100,8 +100,8 @@ export interface LedgerBlock {
 }
 
 /**
- * Events of a host's log that count as one height of the ledger, where its chain offers no changes, and heights that are kept: its events need
- * not say which block they are of.
+ * Events of a host's log that count as one height of the ledger, where its chain offers no changes, and heights that are kept: its events
+ * need not say which block they are of.
  */
 const [eventsAtHeight, heightsKept] = [10_000, 3];
 
@@ -113,8 +113,9 @@ export const finalInLog = (cursor: string): number => Math.max(0, logHeightOf(cu
 /** What an event applies or reverts. `after`: the cursor after it. */
 export const ledgerBlock = ({ block, subject, after = "" }: Pick<Message, "block" | "subject" | "after">): LedgerBlock | undefined => {
   if (block !== undefined) return { id: block.id, heights: [block.height] };
+  if (subject === undefined) return undefined;
   const height = logHeightOf(after);
-  return subject === undefined ? undefined : { id: subject, heights: [height, height - 1, height - 2] };
+  return { id: subject, heights: Array.from({ length: heightsKept }, (_, back) => height - back) };
 };
 
 /** The block that a group applies or reverts, as a cursor. */

@@ -20,7 +20,15 @@ import {
   type ReadRange,
   samePosition,
 } from "./match.js";
-import { type Cohort, createPositions, isNotReady, isUnknown, type PositionsNeeds, type Reader, type ReaderPositions } from "./positions.js";
+import {
+  type Cohort,
+  createPositions,
+  isNotReady,
+  isUnknown,
+  type PositionsNeeds,
+  type Reader,
+  type ReaderPositions,
+} from "./positions.js";
 import type { Recorder } from "./record.js";
 
 export interface ReaderNeeds extends PositionsNeeds {
@@ -107,7 +115,7 @@ const createTake = ({ register, recorder }: ReaderNeeds, positions: ReaderPositi
   const alone = new Set<Promise<void>>();
   const { isCurrent, put } = positions;
 
-  const write = async (readers: ReadonlyMap<number, Reader>, all: readonly GroupMatch[], isOnRequest: boolean, final: number): Promise<void> => {
+  const write = async (readers: Cohort["readers"], all: readonly GroupMatch[], isOnRequest: boolean, final: number): Promise<void> => {
     const full = await recorder.record(all, readers, { isOnRequest, final, isCurrent, put });
     for (const [id, reader] of readers) {
       const stopped = full.get(id);
@@ -227,7 +235,8 @@ const createRecover =
     const cursor = cursorText(last.block === undefined || named >= last.block.height ? last : await follow.locate(String(named), options));
     const what = role === "live" ? "" : "a replay of ";
     for (const id of readers.keys()) {
-      logger.warn(`webhooks: ${what}webhook ${id} goes on from ${cursor}: the block of its cursor, ${position.cursor}, is neither on the chain nor kept`);
+      const why = `the block of its cursor, ${position.cursor}, is neither on the chain nor kept`;
+      logger.warn(`webhooks: ${what}webhook ${id} goes on from ${cursor}: ${why}`);
     }
     await store.transactionSoon(() => {
       for (const [id, reader] of readers) {

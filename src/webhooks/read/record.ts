@@ -53,6 +53,9 @@ export interface Positions {
   put(reader: Reader, position: Position, floor: number): void;
 }
 
+/** By webhook. */
+type Readers = ReadonlyMap<number, Reader>;
+
 /** Milliseconds of writing in one transaction. */
 const turn = 2;
 
@@ -77,7 +80,14 @@ interface Transaction extends Withdrawals {
   written: NewDeliveries[];
 }
 
-const newTransaction = (): Transaction => ({ superseded: 0, changed: new Set(), current: new Map(), reached: new Map(), pages: new Set(), written: [] });
+const newTransaction = (): Transaction => ({
+  superseded: 0,
+  changed: new Set(),
+  current: new Map(),
+  reached: new Map(),
+  pages: new Set(),
+  written: [],
+});
 
 const spelling = (webhook: WebhookRow, event: string): string => webhook.events.find((name) => canonicalEvent(name) === event) ?? event;
 
@@ -112,13 +122,13 @@ class Writing {
   private readonly window: number;
   private readonly webhooks: ReadonlyMap<number, WebhookRow>;
   private readonly ledger: Ledger;
-  private readonly readers: ReadonlyMap<number, Reader>;
+  private readonly readers: Readers;
   private readonly positions: Positions;
   /** Numbers of messages that were written, by event. */
   private readonly messages = new Map<FollowEvent, number>();
   private transaction = newTransaction();
 
-  constructor({ store, register, window }: RecorderNeeds, ledger: Ledger, readers: ReadonlyMap<number, Reader>, positions: Positions) {
+  constructor({ store, register, window }: RecorderNeeds, ledger: Ledger, readers: Readers, positions: Positions) {
     this.store = store;
     this.window = window;
     this.webhooks = register.rows();
@@ -272,7 +282,7 @@ export const createRecorder = (needs: RecorderNeeds) => {
      * Writes groups for webhooks in transactions of a few milliseconds: deliveries, ledgers and positions together. Resolves to the webhooks
      * whose window is full, and where they stopped.
      */
-    record: async (all: readonly GroupMatch[], readers: ReadonlyMap<number, Reader>, positions: Positions): Promise<ReadonlyMap<number, Position>> => {
+    record: async (all: readonly GroupMatch[], readers: Readers, positions: Positions): Promise<ReadonlyMap<number, Position>> => {
       const writing = new Writing(needs, ledger, readers, positions);
       if (!writing.hasWork(all)) return writing.full;
       const steps = writing.steps(all);

@@ -104,13 +104,15 @@ const registerRows = (db: WebhookDatabases, { tally, count }: Transactions) => {
   };
 };
 
-const keyOfEntry = (webhookId: number, { isReverted, height, id }: EntryName): [0 | 1, number, number, string] => [isReverted ? 1 : 0, webhookId, height, id];
+const keyOfEntry = (webhookId: number, { isReverted, height, id }: EntryName): [0 | 1, number, number, string] =>
+  [isReverted ? 1 : 0, webhookId, height, id];
 
 const ledgerRows = (db: WebhookDatabases) => ({
   /** The blocks of a webhook's ledger, the highest first: those that it counts as applied, or those that were reverted. */
   ledger: (webhookId: number, isReverted: boolean): LedgerEntry[] => {
     const side = isReverted ? 1 : 0;
-    return [...db.ledger.getRange({ start: [side, webhookId, beyondAll, ""], end: [side, webhookId, -1, ""], reverse: true })].map(({ value }) => value);
+    const range = { start: [side, webhookId, beyondAll, ""], end: [side, webhookId, -1, ""], reverse: true };
+    return [...db.ledger.getRange(range)].map(({ value }) => value);
   },
   /** Whether the ledger of a webhook, or of any, has blocks that were reverted. */
   hasReverted: (webhookId?: number): boolean =>

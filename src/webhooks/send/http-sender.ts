@@ -210,7 +210,8 @@ export const createHttpSender = (options: SenderOptions, { guard, resolve }: { g
     send: ({ target, headers, body }) => {
       const { origin, pathname, search } = new URL(target);
       // A bare request: redirects are not followed, but come back as answers.
-      return new Promise((done) => agent.dispatch({ origin, path: pathname + search, method: "POST", headers, body }, new Exchange(options, done)));
+      const request = { origin, path: pathname + search, method: "POST", headers, body } as const;
+      return new Promise((done) => agent.dispatch(request, new Exchange(options, done)));
     },
     close: () => agent.destroy(),
   };

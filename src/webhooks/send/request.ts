@@ -15,7 +15,8 @@ export const createToken = (): string => randomBytes(tokenBytes).toString("hex")
 /** Both forms in which a secret is shown. */
 export const secretOf = (token: string): WebhookSecret => ({ token, secret: `whsec_${Buffer.from(token, "hex").toString("base64")}` });
 
-const sign = (token: string, content: string): string => `v1,${createHmac("sha256", Buffer.from(token, "hex")).update(content).digest("base64")}`;
+const sign = (token: string, content: string): string =>
+  `v1,${createHmac("sha256", Buffer.from(token, "hex")).update(content).digest("base64")}`;
 
 interface SignatureInput {
   messageId: string;
