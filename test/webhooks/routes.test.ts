@@ -1,22 +1,16 @@
-import type { AddressInfo } from "node:net";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { EventEmitter } from "eventemitter3";
+import type { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import type { ApiPlugin } from "../../types/plugin.js";
 import type { OpenApiDocument } from "../../src/http/openapi/document.js";
-import { createApiPlugin } from "../../src/plugin/plugin.js";
 import { knownEvents } from "../../src/follow/event-catalogue.js";
 import { bookingEvents } from "../../src/follow/event-names.js";
-import { loadChain } from "../data/read.js";
+import { startNode } from "../fixtures/node.js";
 import { createReceiver, type Received, type Receiver } from "./receiver.js";
-import { createLogger, eventually, localTargets } from "./stage.js";
+import { eventually, localTargets } from "./stage.js";
 
-const chain = loadChain("core3-testnet-a");
 const token = "the-operator's-token";
 
 interface Answer {
@@ -43,7 +37,6 @@ interface OutgoingOperation {
 describe("the webhook routes", () => {
   let plugin: ApiPlugin;
   let events: EventEmitter;
-  let dataDir: string;
   let receiver: Receiver;
   let origin: string;
   let validate: (method: string, path: string, answer: Answer) => void;
@@ -70,23 +63,10 @@ describe("the webhook routes", () => {
 
   before(async () => {
     receiver = await createReceiver();
-    events = new EventEmitter();
-    dataDir = await mkdtemp(join(tmpdir(), "portico-webhook-routes-"));
-    plugin = createApiPlugin({
-      network: chain.network,
-      events,
-      dataDir,
-      logger: createLogger([]),
+    ({ plugin, events, origin } = await startNode({
       options: { webhooks: { tokens: [token, "another-token"], allowTargets: localTargets, events: ["fork.happened"], schedule: [] } },
-    });
-    const server = await plugin.listen(0);
-    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    }));
     validate = await openApiCheck(origin);
-  });
-  after(async () => {
-    await plugin.stop();
-    await receiver.close();
-    await rm(dataDir, { recursive: true });
   });
   beforeEach(async () => {
     const { rows } = plugin.webhooks!.list({ offset: 0, limit: 1_000 });
@@ -569,14 +549,9 @@ describe("the webhook routes", () => {
   });
 
   it("describe no such requests when webhooks are off", async () => {
-    const without = createApiPlugin({ network: chain.network, events: new EventEmitter(), dataDir: join(dataDir, "without"), logger: createLogger([]), options: { webhooks: false } });
-    const { port } = (await without.listen(0)).address() as AddressInfo;
-    try {
-      const { webhooks } = (await (await fetch(`http://127.0.0.1:${port}/api/openapi.json`)).json()) as OpenApiDocument;
-      expect(webhooks).to.deep.equal({});
-    } finally {
-      await without.stop();
-    }
+    const { url } = await startNode({ options: { webhooks: false } });
+    const { webhooks } = (await (await fetch(`${url}/openapi.json`)).json()) as OpenApiDocument;
+    expect(webhooks).to.deep.equal({});
   });
 });
 
