@@ -69,7 +69,7 @@ export interface DerivedChange extends Change {
 interface Derived {
   event: string;
   data: () => unknown;
-  /** Of a reversal: the place of what it takes back, among bookings or among all other events of its group. */
+  /** Of a reversal: which of the events of its block, as it was applied, it takes back. */
   takesBack?: number | undefined;
 }
 
@@ -124,34 +124,45 @@ const appliedEvents = function* ({ full, round }: DerivedChange, rules: ChainRul
   yield { event: "round.created", data: () => roundPayload(round) };
 };
 
-/** In the opposite order, what a transaction or block has caused before it. */
-const revertedEvents = function* (change: DerivedChange, rules: ChainRules, hasBookings: boolean): Generator<Derived> {
-  const { block, transactions } = change.full;
-  const bookings = hasBookings ? bookingsIn(change.full, rules) : undefined;
-  const places = [...appliedEvents(change, rules, false)].flatMap(({ event }, place) => (event === "transaction.applied" ? [place] : []));
-  const ofEach = transactions.map((transaction) => bookings?.of(transaction) ?? []);
-  const ofForger = bookings?.ofForger() ?? [];
-  let left = ofEach.flat().length + ofForger.length;
-  yield { event: "block.reverted", data: () => blockPayload(block), takesBack: 0 };
-  for (const data of ofForger.toReversed()) yield { event: reverted, data, takesBack: --left };
-  for (const transaction of transactions.toReversed()) {
-    for (const data of ofEach.pop()?.toReversed() ?? []) yield { event: reverted, data, takesBack: --left };
-    yield { event: "transaction.reverted", data: () => transactionPayload(transaction, rules), takesBack: places.pop() };
+/** What was applied is taken back: the block, then in the opposite order its bookings and transactions. */
+const revertedEvents = function* ([block, ...events]: readonly Derived[]): Generator<Derived> {
+  if (block !== undefined) yield { event: "block.reverted", data: block.data, takesBack: 0 };
+  for (const [index, { event, data }] of [...events.entries()].toReversed()) {
+    if (event === applied) yield { event: reverted, data, takesBack: index + 1 };
+    if (event === "transaction.applied") yield { event: "transaction.reverted", data, takesBack: index + 1 };
   }
 };
 
-/** The events of a change, always the same and in the same order. Bookings are numbered apart: the others have the same ids with or without them. */
+/** Bookings between two events of a group, at the most: places are fractions of it. */
+const mostBookings = 2 ** 20;
+
+/** The place of an event in its group, by its id. Bookings lie between the others, which have the same places with or without them. */
+export const placeIn = (eventId: string): number => {
+  const [event = "", booking = ""] = (eventId.split(".")[2] ?? "").split("+");
+  return (Number(event) || 0) + (Number(booking) || 0) / mostBookings;
+};
+
+/** Numbers events: bookings by the event before them and how many there have been since, such as `3+2`. */
+const numbersOf = (derived: readonly Derived[]): string[] => {
+  let [events, bookings] = [0, 0];
+  return derived.map(({ event }) => {
+    if (isBookingEvent(event)) return `${events - 1}+${++bookings}`;
+    bookings = 0;
+    return `${events++}`;
+  });
+};
+
+/** The events of a change, always the same and in the same order. */
 const eventsOf = (change: DerivedChange, rules: ChainRules, hasBookings: boolean): FollowEvent[] => {
   const { kind, at, times, full } = change;
   const { height, id } = full.block;
-  const idOf = (event: string, of: Change["kind"], place: number): string =>
-    `${id}.${of}.${isBookingEvent(event) ? "booking." : ""}${place}${times === 0 ? "" : `.${times}`}`;
-  let [events, bookings] = [0, 0];
-  const derived = kind === "applied" ? appliedEvents(change, rules, hasBookings) : revertedEvents(change, rules, hasBookings);
-  return [...derived].map(({ event, data, takesBack }) => {
-    const place = isBookingEvent(event) ? bookings++ : events++;
-    const takenBack = takesBack === undefined ? undefined : idOf(event, "applied", takesBack);
-    return new ChainEvent(idOf(event, kind, place), event, at, { height, id }, takenBack, data);
+  const again = times === 0 ? "" : `.${times}`;
+  const asApplied = [...appliedEvents(change, rules, hasBookings)];
+  const derived = kind === "applied" ? asApplied : [...revertedEvents(asApplied)];
+  const [numbers, numbersApplied] = [numbersOf(derived), numbersOf(asApplied)];
+  return derived.map(({ event, data, takesBack }, index) => {
+    const takenBack = takesBack === undefined ? undefined : `${id}.applied.${numbersApplied[takesBack]}${again}`;
+    return new ChainEvent(`${id}.${kind}.${numbers[index]}${again}`, event, at, { height, id }, takenBack, data);
   });
 };
 

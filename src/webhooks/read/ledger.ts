@@ -1,3 +1,4 @@
+import { placeIn } from "../../follow/derive.js";
 import { isReversal } from "../../follow/event-names.js";
 import { isOwnEvent, type DeliveryRow, isOpen, type LedgerEntry, type Message, openStates, type Position, type Progress } from "../rows/rows.js";
 import type { WebhookStore } from "../rows/store.js";
@@ -229,12 +230,9 @@ const asItWas = ({ onRequest: _, batch: __, stepSince: ___, scheduledAt: ____, .
   return { ...row, state: hasArrived ? "delivered" : "dead", dueAt: null, finishedAt };
 };
 
-/** The place of an event in its group, which its id ends in but for how often the block was applied before. */
-const placeInGroup = ({ eventId }: Message): number => Number(eventId?.split(".")[2]) || 0;
-
 /** Before a message's event, within its block. */
 const positionOf = (message: Message & { block: { height: number; id: string } }): Position => {
-  const taken = placeInGroup(message);
+  const taken = placeIn(message.eventId ?? "");
   return { cursor: message.before ?? "", part: taken === 0 ? undefined : { block: blockName(message.block), isReversal: false, taken } };
 };
 

@@ -1,6 +1,7 @@
 import { runSliced, type Sliced } from "../../async/time-slicing.js";
 import { type Cursor, cursorText, type FollowEvent, type Group, parseCursor } from "../../follow/index.js";
-import { canonicalEvent, isReversal, namesEvent } from "../../follow/event-names.js";
+import { placeIn } from "../../follow/derive.js";
+import { bookingEvents, canonicalEvent, isReversal, namesEvent } from "../../follow/event-names.js";
 import type { Undecided } from "../conditions/matcher.js";
 import type { PatternWorker } from "../conditions/pattern.js";
 import type { Register } from "../register/register.js";
@@ -43,7 +44,7 @@ export const knowledgeAfter = (before: Knowledge, { isReversal: isReverted, key,
 };
 
 /** Events that apply or revert a block or transaction. Those that a host declares do not, whatever their names end in. */
-const ledgerEvent = /^(block|transaction)\.(applied|reverted)$/;
+const ledgerEvent = /^(block|transaction|booking)\.(applied|reverted)$/;
 
 /** `block.reverted` for `block.applied` and the other way round. Undefined for events that have no opposite. */
 const oppositeOf = (event: string): string | undefined => {
@@ -51,11 +52,12 @@ const oppositeOf = (event: string): string | undefined => {
   return kind === undefined ? undefined : `${kind}.${deed === "applied" ? "reverted" : "applied"}`;
 };
 
-/** The block or transaction that an event applies or reverts: `block ID`, `transaction ID`. */
+/** What an event applies or reverts: `block ID`, `transaction ID`, `booking ADDRESS ID`. */
 const subjectOf = ({ event, data }: Pick<FollowEvent, "event" | "data">): string | undefined => {
   const [, kind] = ledgerEvent.exec(event) ?? [];
   const id = kind === undefined ? undefined : memberOf(data, "id");
-  return typeof id === "string" ? `${kind} ${id}` : undefined;
+  if (typeof id !== "string") return undefined;
+  return kind === "booking" ? `booking ${String(memberOf(data, "address"))} ${id}` : `${kind} ${id}`;
 };
 
 export interface Decision {
@@ -165,7 +167,7 @@ export interface ReadRange {
   groups: readonly Group[];
   /** Where the webhooks are. */
   position: Position;
-  /** How many events of the first group are taken already. */
+  /** Place of the next event of the first group. */
   taken: number;
   /** Whether a block of the ledger is taken back that is not the position's: that stays. */
   isApart?: boolean | undefined;
@@ -179,7 +181,10 @@ const matchGroup = function* (
 ): Sliced<{ matched: GroupMatch; undecided: Map<number, Undecided[]> }> {
   const [last, undecided, events] = [new Map<number, number>(), new Map<number, Undecided[]>(), [] as EventMatch[]];
   const matcher = register.matcher();
-  for (const [index, event] of group.events.entries()) {
+  // Bookings are not even made where nobody asks for them.
+  const all = bookingEvents.some((name) => matcher.listens(name)) ? group.eventsWithBookings : group.events;
+  for (const event of all) {
+    const index = group.change === undefined ? 0 : placeIn(event.id);
     if (index < taken) continue;
     const found = matcher.listens(event.event) ? matcher.match(event.event, event.data) : undefined;
     const matching = found?.ids.filter((id) => ids.has(id)) ?? [];

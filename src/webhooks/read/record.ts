@@ -102,10 +102,10 @@ const messageOf = ({ group }: GroupMatch, { event, subject }: EventMatch): Messa
   ...(subject === undefined ? {} : { subject }),
 });
 
-/** The position after `taken` events of a group. */
-const positionAfter = ({ group, before, after, isApart }: GroupMatch, taken: number, isBegun: boolean): Position => {
+/** The position before an event of a group; after the group, where there is no more. */
+const positionBefore = ({ group, before, after, isApart }: GroupMatch, next: number | undefined, isBegun: boolean): Position => {
   if (isApart) return before;
-  return taken === group.events.length ? after : positionWithin(group, before, taken, isBegun);
+  return next === undefined ? after : positionWithin(group, before, next, isBegun);
 };
 
 const subjectsIn = ({ events }: GroupMatch): Set<string> => new Set(events.flatMap(({ subject }) => subject ?? []));
@@ -184,7 +184,7 @@ class Writing {
     const { isSent, reverts } = isOnRequest ? { isSent: true } : decide(event.event, webhook, this.knowledgeFor(webhook, match, page));
     if (!isSent) return undefined;
     if (!matched.isApart && this.store.countOpen(webhookId) >= this.window) {
-      const position = positionAfter(matched, index, page.isBegun);
+      const position = positionBefore(matched, index, page.isBegun);
       this.full.set(webhookId, position);
       this.transaction.reached.set(webhookId, position);
       return undefined;
@@ -197,7 +197,7 @@ class Writing {
   }
 
   private writeEvent(matched: GroupMatch, match: EventMatch, pages: ReadonlyMap<number, Page>, ids: readonly number[]): void {
-    const { event, index } = match;
+    const { event } = match;
     const recipients = ids.flatMap((id) => {
       const page = pages.get(id);
       return (page && this.recipientOf(matched, match, page)) ?? [];
@@ -208,7 +208,7 @@ class Writing {
     const messageId = rows[0]?.messageId ?? 0;
     this.messages.set(event, messageId);
     this.transaction.written.push({ messageId, message, rows });
-    const position = positionAfter(matched, index + 1, true);
+    const position = positionBefore(matched, matched.events[matched.events.indexOf(match) + 1]?.index, true);
     for (const { webhookId, id } of rows) {
       this.transaction.reached.set(webhookId, position);
       const page = pages.get(webhookId);
@@ -225,7 +225,7 @@ class Writing {
       if (pages.has(id) || !this.goesOn(id)) return;
       const page = this.openPage(id, matched);
       pages.set(id, page);
-      if (page.isBegun) this.transaction.reached.set(id, positionAfter(matched, matched.events[0]?.index ?? 0, true));
+      if (page.isBegun) this.transaction.reached.set(id, positionBefore(matched, matched.events[0]?.index ?? 0, true));
     };
     const forAll = takesBack(matched);
     for (const id of forAll || this.store.hasReverted() ? share : []) {

@@ -41,7 +41,7 @@ export interface Part {
   block: string;
   /** Whether it is the block's reversal. */
   isReversal: boolean;
-  /** How many events of the group are taken. */
+  /** Place of the next event of the group. */
   taken: number;
 }
 
