@@ -282,6 +282,16 @@ describe("createApiPlugin", () => {
     expect(await heightAt(await listening(plugin))).to.equal(1);
   });
 
+  it("closes its webhooks where the host's events cannot be listened to", async () => {
+    const dataDir = temporaryFolder();
+    const refuse = (): never => {
+      throw new Error("no such event");
+    };
+    const plugin = create({ dataDir, chain: { snapshot: createMemoryAdapter(chain.network).snapshot }, events: { on: refuse, off: refuse } });
+    expect(await plugin.start().catch(messageOf)).to.include("no such event");
+    expect(existsSync(join(dataDir, "webhooks.mdb-writer"))).to.equal(false);
+  });
+
   it("does not follow a node once it was stopped, also while it was starting, and closes its store whatever fails before", async () => {
     const calls: string[] = [];
     let stopped: Promise<unknown> | undefined;

@@ -66,6 +66,8 @@ export interface SnapshotBounds {
 export interface KeptBlock {
   block: Block;
   transactions: Transaction[];
+  /** The locks that its claims and refunds end, as they were opened. Without them, bookings of claims and refunds have no amounts. */
+  locks?: readonly Pick<Lock, "lockId" | "senderId" | "recipientId" | "amount">[] | undefined;
   /** Milliseconds since 1970: when this node applied it. Absent if it read the block while catching up: the block's own time counts then. */
   appliedAt?: number | undefined;
   /** How often this node had applied the block before, and reverted it. Default: 0. */

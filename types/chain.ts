@@ -94,6 +94,11 @@ export interface Wallet {
   voteBalance: bigint;
   /** Blocks forged; 0 unless the wallet is a delegate. */
   producedBlocks: number;
+  /** Fees and rewards of these blocks; 0 unless the wallet is a delegate. */
+  forgedFees: bigint;
+  forgedRewards: bigint;
+  /** Position as a delegate when the last round ended, from 1; null if it was not ranked then. */
+  rank: number | null;
 }
 
 export interface Delegate {

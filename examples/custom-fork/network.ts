@@ -67,5 +67,6 @@ const createGenesis = (): BlockData => {
 /** The network `harbour`. An operator would keep its four parts in files. */
 export const createForkNetwork = (): Network => {
   const genesisBlock = createGenesis();
-  return { network: { ...parameters, nethash: genesisBlock.payloadHash }, milestones, exceptions: {}, genesisBlock };
+  // Rewards depend on rank (`node.ts`): those of the blocks count, and none is held against the milestones.
+  return { network: { ...parameters, nethash: genesisBlock.payloadHash }, milestones, rewards: "blocks", exceptions: {}, genesisBlock };
 };

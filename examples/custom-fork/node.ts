@@ -6,6 +6,9 @@ import { keysOf, signBlock, signTransaction, type UnsignedTransaction } from "./
 import { forkGroup } from "./split.js";
 import type { SqliteChain } from "./store/sqlite-chain.js";
 
+/** The best delegate earns the milestone's reward, each one below a tenth less of it. */
+export const rewardOf = (most: bigint, rank: number): bigint => (most * BigInt(Math.max(0, 11 - rank))) / 10n;
+
 /** A minimal node of the fork: it forges for every delegate, into the store that Portico reads. */
 export interface ForkNode {
   /** Appends the next block to the chain, and emits its events. */
@@ -48,9 +51,10 @@ export const createForkNode = ({ network, chain, events }: { network: Network; c
     if (snapshot === undefined) throw new Error("the chain has no genesis");
     const { tip } = snapshot;
     const { keys, timestamp } = await forgerAfter(snapshot);
+    const rank = (await snapshot.delegate(keys.publicKey, ["rank"]))?.rank ?? 1;
     const transactions = await waiting(snapshot);
     snapshot.release?.();
-    const reward = milestones.at(tip.height + 1).reward;
+    const reward = rewardOf(BigInt(milestones.at(tip.height + 1).reward), rank);
     const block = signBlock({ height: tip.height + 1, timestamp, previousBlock: tip.id, reward: String(reward), transactions }, keys);
     chain.apply(block);
     events.emit("block.applied", block);

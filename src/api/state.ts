@@ -15,7 +15,8 @@ import type { Webhooks } from "../../types/webhooks.js";
 import { andThen } from "../async/maybe-promise.js";
 import type { ChainRules } from "../chain/rules.js";
 import { PorticoError } from "../errors.js";
-import { notAtHeight } from "../http/input/schema.js";
+import { notAtHeight, spanOf } from "../http/input/schema.js";
+import { firstHeightAt } from "./statement/period.js";
 import type { Scope } from "../http/route.js";
 import { isDigits } from "../text/digits.js";
 
@@ -30,6 +31,8 @@ export interface ApiNeeds {
   /** @throws PorticoError NOT_READY while the webhook store is closed, NOT_SUPPORTED if the node has no webhooks. */
   openWebhooks(): Webhooks;
   clock: Clock;
+  /** Height of the newest final block under a tip. */
+  finalHeight(tipHeight: number): number;
   /** As that of the adapter. */
   snapshotAt?: ((height: number) => MaybePromise<ChainSnapshot | undefined>) | undefined;
 }
@@ -43,6 +46,8 @@ export interface ApiState extends Scope, Readonly<Omit<ApiNeeds, "openWebhooks" 
   readonly webhooks: Webhooks;
   /** Opens this state again, for a reply that outlives the request. @throws PorticoError NOT_SUPPORTED, BLOCK_NOT_FOUND if the block was reverted */
   again(): MaybePromise<ChainSnapshot>;
+  /** Opens the state at a height of this chain, for the caller to release. @throws PorticoError NOT_SUPPORTED, HISTORY_MISSING */
+  at(height: number): MaybePromise<ChainSnapshot>;
 }
 
 /** An earlier state. */
@@ -88,11 +93,22 @@ class OpenState implements ApiState {
 
   again(): MaybePromise<ChainSnapshot> {
     const { height, id } = this.chain.tip;
-    return andThen(this.needs.snapshotAt?.(height), (snapshot) => {
-      if (snapshot?.tip.id === id) return snapshot;
-      snapshot?.release?.();
-      throw new PorticoError(this.needs.snapshotAt === undefined ? "NOT_SUPPORTED" : "BLOCK_NOT_FOUND");
+    return andThen(this.at(height), (snapshot) => {
+      if (snapshot.tip.id === id) return snapshot;
+      snapshot.release?.();
+      throw new PorticoError("BLOCK_NOT_FOUND");
     });
+  }
+
+  at(height: number): MaybePromise<ChainSnapshot> {
+    return andThen(this.needs.snapshotAt?.(height), (snapshot) => {
+      if (snapshot === undefined) throw new PorticoError(this.needs.snapshotAt === undefined ? "NOT_SUPPORTED" : "BLOCK_NOT_FOUND");
+      return snapshot;
+    });
+  }
+
+  finalHeight(tipHeight: number): number {
+    return this.needs.finalHeight(tipHeight);
   }
 
   get webhooks(): Webhooks {
@@ -127,6 +143,7 @@ interface AtHeightNeeds {
   bounds: SnapshotBounds;
   /** Height of the newest final block under a tip. */
   finalHeight(tipHeight: number): number;
+  epoch: Pick<ChainRules["epoch"], "fromMilliseconds">;
 }
 
 /**
@@ -213,13 +230,28 @@ class AtHeight implements ChainSnapshot {
   }
 }
 
-/** The height that `at` names: digits are tried as a height first. @throws PorticoError BLOCK_NOT_FOUND */
-const heightNamed = (at: string, chain: ChainSnapshot): MaybePromise<number> => {
+interface NamedBlock {
+  height: number;
+  /** Whether it is named by a time after the tip's: another block will be the last before it. */
+  isBeyondTip: boolean;
+}
+
+/** The last block at or before a time. @throws PorticoError BLOCK_NOT_FOUND */
+const lastBefore = async (timestamp: number, chain: ChainSnapshot): Promise<NamedBlock> => {
+  const height = (await firstHeightAt(Math.floor(timestamp) + 1, chain)) - 1;
+  if (height < 1) throw new PorticoError("BLOCK_NOT_FOUND");
+  return { height, isBeyondTip: timestamp > chain.tip.timestamp };
+};
+
+/** The block that `at` names: digits are tried as a height first. @throws PorticoError BLOCK_NOT_FOUND */
+const blockNamed = (at: string, chain: ChainSnapshot, epoch: AtHeightNeeds["epoch"]): MaybePromise<NamedBlock> => {
   const height = Number(at);
-  if (isDigits(at) && height >= 1 && height <= chain.tip.height) return height;
+  if (isDigits(at) && height >= 1 && height <= chain.tip.height) return { height, isBeyondTip: false };
+  const span = spanOf(at);
+  if (span !== undefined) return lastBefore(epoch.fromMilliseconds(span.end), chain);
   return andThen(chain.block({ id: at }), (block) => {
     if (block === undefined) throw new PorticoError("BLOCK_NOT_FOUND");
-    return block.height;
+    return { height: block.height, isBeyondTip: false };
   });
 };
 
@@ -227,12 +259,12 @@ const heightNamed = (at: string, chain: ChainSnapshot): MaybePromise<number> => 
  * Opens the state at a block of the chain, named by height or id. `chain`: the state at the tip.
  * @throws PorticoError BLOCK_NOT_FOUND, HISTORY_MISSING, NOT_SUPPORTED
  */
-export const openAtHeight = (at: string, chain: ChainSnapshot, { adapter, bounds, finalHeight }: AtHeightNeeds): MaybePromise<PastState> => {
+export const openAtHeight = (at: string, chain: ChainSnapshot, { adapter, bounds, finalHeight, epoch }: AtHeightNeeds): MaybePromise<PastState> => {
   if (adapter.snapshotAt === undefined || adapter.supports?.history === false) throw noHistory();
-  return andThen(heightNamed(at, chain), (height) =>
+  return andThen(blockNamed(at, chain, epoch), ({ height, isBeyondTip }) =>
     andThen(adapter.snapshotAt?.(height, bounds), (snapshot) => {
       if (snapshot === undefined) throw new PorticoError("BLOCK_NOT_FOUND");
-      return { chain: new AtHeight(snapshot), height, isFinal: height <= finalHeight(chain.tip.height) };
+      return { chain: new AtHeight(snapshot), height, isFinal: !isBeyondTip && height <= finalHeight(chain.tip.height) };
     }),
   );
 };

@@ -19,6 +19,9 @@ const members = {
     resigned: true,
     voteBalance: true,
     producedBlocks: true,
+    forgedFees: true,
+    forgedRewards: true,
+    rank: true,
   } satisfies Members<Wallet>,
   delegate: {
     username: true,

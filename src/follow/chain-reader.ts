@@ -80,6 +80,10 @@ class ChangeGroup implements Group {
   get events() {
     return this.change.events;
   }
+
+  get eventsWithBookings() {
+    return this.change.eventsWithBookings;
+  }
 }
 
 function* unknown(view: ChangesView): Asking<PorticoError> {

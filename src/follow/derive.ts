@@ -1,7 +1,9 @@
 import type { ChangesView, KeptBlock, OrphanBlock } from "../../types/chain-adapter.js";
 import type { RoundDelegate, Transaction } from "../../types/chain.js";
+import { type Booking, bookingsOf, forgingOf } from "../chain/bookings.js";
 import type { ChainRules } from "../chain/rules.js";
-import { blockPayload, roundPayload, transactionPayload } from "./payload.js";
+import { bookingEvents, isBookingEvent } from "./event-names.js";
+import { blockPayload, bookingPayload, roundPayload, transactionPayload } from "./payload.js";
 import type { BlockName } from "./cursor.js";
 import type { Change, FollowEvent } from "./follow.js";
 import { LRUCache } from "lru-cache";
@@ -19,6 +21,7 @@ export const derivedEvents: readonly string[] = [
   "wallet.unvote",
   "round.applied",
   "round.created",
+  ...bookingEvents,
 ];
 
 /** Most readers ask for the payloads of a few events only. */
@@ -59,13 +62,16 @@ export interface DerivedChange extends Change {
   readonly round?: readonly RoundDelegate[] | undefined;
   /** Made when first asked for, then kept. */
   readonly events: readonly FollowEvent[];
+  readonly eventsWithBookings: readonly FollowEvent[];
 }
 
-/**
- * What an event is called, and its payload, before it has its place in the group; of a reversal, the place in its group of what it takes
- * back.
- */
-type Derived = readonly [event: string, data: () => unknown, takesBack?: number | undefined];
+/** What an event is called, and its payload, before it has its place in the group. */
+interface Derived {
+  event: string;
+  data: () => unknown;
+  /** Of a reversal: which of the events of its block, as it was applied, it takes back. */
+  takesBack?: number | undefined;
+}
 
 const once = <T>(make: () => T): (() => T) => {
   let made: { value: T } | undefined;
@@ -73,56 +79,91 @@ const once = <T>(make: () => T): (() => T) => {
 };
 
 /** What a transaction causes. */
-const causedBy = (transaction: Transaction, payload: () => unknown, rules: ChainRules): Derived[] => {
+const causedBy = (transaction: Transaction, data: () => unknown, rules: ChainRules): Derived[] => {
   if (transaction.typeGroup !== 1) return [];
   switch (rules.types.of(transaction).key) {
     case "delegateRegistration":
-      return [["delegate.registered", payload]];
+      return [{ event: "delegate.registered", data }];
     case "delegateResignation":
-      return [["delegate.resigned", payload]];
+      return [{ event: "delegate.resigned", data }];
     case "vote": {
       const votes = (transaction.asset?.votes ?? []) as unknown[];
       return votes
         .filter((vote) => typeof vote === "string")
-        .map((vote) => [vote.startsWith("+") ? "wallet.vote" : "wallet.unvote", () => ({ delegate: vote, transaction: payload() })]);
+        .map((vote) => ({ event: vote.startsWith("+") ? "wallet.vote" : "wallet.unvote", data: () => ({ delegate: vote, transaction: data() }) }));
     }
     default:
       return [];
   }
 };
 
-const appliedEvents = function* ({ full: { block, transactions }, round }: DerivedChange, rules: ChainRules): Generator<Derived> {
-  yield ["block.applied", () => blockPayload(block)];
-  for (const transaction of transactions) {
-    const payload = once(() => transactionPayload(transaction, rules));
-    yield ["transaction.applied", payload];
-    yield* causedBy(transaction, payload, rules);
-  }
-  if (round === undefined) return;
-  yield ["round.applied", () => null];
-  yield ["round.created", () => roundPayload(round)];
+const [applied, reverted] = bookingEvents;
+
+/** The bookings of a block, apart by transaction, and those of its forger. */
+const bookingsIn = (full: DerivedChange["full"], rules: ChainRules) => {
+  const locks = new Map(full.locks?.map((lock) => [lock.lockId, lock]));
+  const payloads = (bookings: readonly Booking[]) => bookings.map((booking) => () => bookingPayload(booking, full.block));
+  return {
+    of: (transaction: Transaction) => payloads(bookingsOf(transaction, (lockId) => locks.get(lockId), rules)),
+    ofForger: () => payloads(forgingOf(full, rules)),
+  };
 };
 
-const revertedEvents = function* (change: DerivedChange, rules: ChainRules): Generator<Derived> {
-  const { block, transactions } = change.full;
-  const places = [...appliedEvents(change, rules)].flatMap(([event], place) => (event === "transaction.applied" ? [place] : []));
-  yield ["block.reverted", () => blockPayload(block), 0];
-  for (const transaction of transactions.toReversed())
-    yield ["transaction.reverted", () => transactionPayload(transaction, rules), places.pop()];
+const appliedEvents = function* ({ full, round }: DerivedChange, rules: ChainRules, hasBookings: boolean): Generator<Derived> {
+  const bookings = hasBookings ? bookingsIn(full, rules) : undefined;
+  yield { event: "block.applied", data: () => blockPayload(full.block) };
+  for (const transaction of full.transactions) {
+    const data = once(() => transactionPayload(transaction, rules));
+    yield { event: "transaction.applied", data };
+    yield* causedBy(transaction, data, rules);
+    for (const booking of bookings?.of(transaction) ?? []) yield { event: applied, data: booking };
+  }
+  for (const booking of bookings?.ofForger() ?? []) yield { event: applied, data: booking };
+  if (round === undefined) return;
+  yield { event: "round.applied", data: () => null };
+  yield { event: "round.created", data: () => roundPayload(round) };
+};
+
+/** What was applied is taken back: the block, then in the opposite order its bookings and transactions. */
+const revertedEvents = function* ([block, ...events]: readonly Derived[]): Generator<Derived> {
+  if (block !== undefined) yield { event: "block.reverted", data: block.data, takesBack: 0 };
+  for (const [index, { event, data }] of [...events.entries()].toReversed()) {
+    if (event === applied) yield { event: reverted, data, takesBack: index + 1 };
+    if (event === "transaction.applied") yield { event: "transaction.reverted", data, takesBack: index + 1 };
+  }
+};
+
+/** Bookings between two events of a group, at the most: places are fractions of it. */
+const mostBookings = 2 ** 20;
+
+/** The place of an event in its group, by its id. Bookings lie between the others, which have the same places with or without them. */
+export const placeIn = (eventId: string): number => {
+  const [event = "", booking = ""] = (eventId.split(".")[2] ?? "").split("+");
+  return (Number(event) || 0) + (Number(booking) || 0) / mostBookings;
+};
+
+/** Numbers events: bookings by the event before them and how many there have been since, such as `3+2`. */
+const numbersOf = (derived: readonly Derived[]): string[] => {
+  let [events, bookings] = [0, 0];
+  return derived.map(({ event }) => {
+    if (isBookingEvent(event)) return `${events - 1}+${++bookings}`;
+    bookings = 0;
+    return `${events++}`;
+  });
 };
 
 /** The events of a change, always the same and in the same order. */
-const eventsOf = (change: DerivedChange, rules: ChainRules): FollowEvent[] => {
+const eventsOf = (change: DerivedChange, rules: ChainRules, hasBookings: boolean): FollowEvent[] => {
   const { kind, at, times, full } = change;
   const { height, id } = full.block;
   const again = times === 0 ? "" : `.${times}`;
-  const derived = kind === "applied" ? appliedEvents(change, rules) : revertedEvents(change, rules);
-  const events: FollowEvent[] = [];
-  for (const [event, make, takesBack] of derived) {
-    const takenBack = takesBack === undefined ? undefined : `${id}.applied.${takesBack}${again}`;
-    events.push(new ChainEvent(`${id}.${kind}.${events.length}${again}`, event, at, { height, id }, takenBack, make));
-  }
-  return events;
+  const asApplied = [...appliedEvents(change, rules, hasBookings)];
+  const derived = kind === "applied" ? asApplied : [...revertedEvents(asApplied)];
+  const [numbers, numbersApplied] = [numbersOf(derived), numbersOf(asApplied)];
+  return derived.map(({ event, data, takesBack }, index) => {
+    const takenBack = takesBack === undefined ? undefined : `${id}.applied.${numbersApplied[takesBack]}${again}`;
+    return new ChainEvent(`${id}.${kind}.${numbers[index]}${again}`, event, at, { height, id }, takenBack, data);
+  });
 };
 
 class LazyChange implements DerivedChange {
@@ -134,8 +175,9 @@ class LazyChange implements DerivedChange {
   readonly round: DerivedChange["round"];
   private readonly rules: ChainRules;
   private made: readonly FollowEvent[] | undefined;
+  private madeWithBookings: readonly FollowEvent[] | undefined;
 
-  constructor(change: Omit<DerivedChange, "events">, rules: ChainRules) {
+  constructor(change: Omit<DerivedChange, "events" | "eventsWithBookings">, rules: ChainRules) {
     this.kind = change.kind;
     this.full = change.full;
     this.at = change.at;
@@ -146,24 +188,28 @@ class LazyChange implements DerivedChange {
   }
 
   get events(): readonly FollowEvent[] {
-    return (this.made ??= eventsOf(this, this.rules));
+    return (this.made ??= eventsOf(this, this.rules, false));
+  }
+
+  get eventsWithBookings(): readonly FollowEvent[] {
+    return (this.madeWithBookings ??= eventsOf(this, this.rules, true));
   }
 }
 
 /** A block that was applied. `round`: the delegates of the round that begins after it, if one does. */
 export const appliedChange = (
-  { block, transactions, appliedAt, times = 0, digest }: KeptBlock,
+  { block, transactions, locks, appliedAt, times = 0, digest }: KeptBlock,
   round: readonly RoundDelegate[] | undefined,
   rules: ChainRules,
 ): DerivedChange =>
   new LazyChange(
-    { kind: "applied", full: { block, transactions }, at: appliedAt ?? rules.epoch.toMilliseconds(block.timestamp), times, round, digest },
+    { kind: "applied", full: { block, transactions, locks }, at: appliedAt ?? rules.epoch.toMilliseconds(block.timestamp), times, round, digest },
     rules,
   );
 
 /** A block that was reverted. */
-export const revertedChange = ({ block, transactions, revertedAt, times = 0 }: OrphanBlock, rules: ChainRules): DerivedChange =>
-  new LazyChange({ kind: "reverted", full: { block, transactions }, at: revertedAt, times }, rules);
+export const revertedChange = ({ block, transactions, locks, revertedAt, times = 0 }: OrphanBlock, rules: ChainRules): DerivedChange =>
+  new LazyChange({ kind: "reverted", full: { block, transactions, locks }, at: revertedAt, times }, rules);
 
 /** Changes that are kept: a reader at the tip is seldom further behind than this. */
 const keptChanges = 32;

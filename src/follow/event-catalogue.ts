@@ -1,6 +1,7 @@
 import type { HostEvent } from "../../types/events.js";
 import type { EventDescription } from "../../types/webhooks.js";
 import { derivedEvents } from "./derive.js";
+import { type bookingEvents, isBookingEvent } from "./event-names.js";
 
 /** Payloads of the known events, as a real node emits them. */
 
@@ -43,7 +44,9 @@ const transfer = { ...transferOfHost, addresses: [transferOfHost.recipientId] };
 
 const place = { timestamp: 305132312, blockId: block.id, blockHeight: 125, sequence: 0 };
 
-const transferInBlock = { ...transferOfHost, ...place, addresses: transfer.addresses };
+const forgedTransfer = { ...transferOfHost, ...place, addresses: transfer.addresses };
+
+const transferInBlock = { ...forgedTransfer, senderId: transferOfHost.recipientId };
 
 const registration = {
   version: 2,
@@ -52,6 +55,7 @@ const registration = {
   type: 2,
   nonce: "1",
   senderPublicKey: "024a2eb375891aa35912b6863cb5338207366d748ca0affc6b90fa55f9ca796183",
+  senderId: "Ab6Ervkz9ycsk7Fv4HZGCq66mfPeT9HwNw",
   amount: "0",
   fee: "2500000000",
   asset: { delegate: { username: "probe_0" } },
@@ -69,6 +73,7 @@ const resignation = {
   type: 7,
   nonce: "2",
   senderPublicKey: "02e9bb24261b4f62879d1220202db6c06bf543a0266c41bfa351735553004985d8",
+  senderId: "ATiyw2rsjo95GwNps2qNJnxBKK7nPMHb47",
   amount: "0",
   fee: "2500000000",
   signature:
@@ -85,6 +90,7 @@ const voteTransaction = {
   type: 3,
   nonce: "1",
   senderPublicKey: "037bd12c7c95eabe4a90ee39b1cb233d6fa8b1f3303be24dc320cf6822ecfd28cd",
+  senderId: "APCMC1ngZwHXDqzLZNhKapjsvNyav5iWQS",
   amount: "0",
   fee: "100000000",
   asset: { votes: [`+${registration.senderPublicKey}`] },
@@ -114,6 +120,7 @@ const peer = { ip: "203.0.113.10", port: 4002, version: "2.4.15", height: 125, l
 export const examples = {
   block,
   transfer,
+  forgedTransfer,
   transferInBlock,
   registration,
   resignation,
@@ -142,7 +149,7 @@ export const knownEvents: Readonly<Record<HostEvent, EventEntry>> = Object.freez
   "block.disregarded": { description: "A received block is not accepted.", example: examples.block },
   "transaction.applied": { description: "A transaction is saved.", example: examples.transferInBlock, confirmations: true },
   "transaction.reverted": { description: "A transaction is reverted.", example: examples.transferInBlock },
-  "transaction.forged": { description: "A transaction is forged by a delegate.", example: examples.transferInBlock },
+  "transaction.forged": { description: "A transaction is forged by a delegate.", example: examples.forgedTransfer },
   "transaction.expired": { description: "An unconfirmed transaction expires.", example: examples.transfer },
   "transaction.pool.added": { description: "Transactions enter the pool.", example: [examples.transfer] },
   "transaction.pool.rejected": { description: "Transactions are refused by the pool.", example: [examples.transfer] },
@@ -164,6 +171,29 @@ export const knownEvents: Readonly<Record<HostEvent, EventEntry>> = Object.freez
   "state.started": { description: "The same as state:started.", example: null },
 });
 
+const booking = {
+  address: transfer.recipientId,
+  kind: "transfer",
+  id: transferOfHost.id,
+  height: block.height,
+  timestamp: block.timestamp,
+  counterparty: transfer.recipientId,
+  memo: "hi",
+  in: "1",
+  out: "1",
+  fee: "10000000",
+};
+
+/** Made from the chain, where that offers its changes: hosts do not emit them. */
+const bookings: Readonly<Record<(typeof bookingEvents)[number], EventEntry>> = {
+  "booking.applied": {
+    description: "Money of a wallet moves, whatever the transaction's type: a row of its statement. Only for those who name it.",
+    example: booking,
+    confirmations: true,
+  },
+  "booking.reverted": { description: "A booking is reverted. Only for those who name it.", example: booking },
+};
+
 const describe = (event: string, known: EventEntry, keepsChain: boolean): EventDescription => ({
   event,
   description: known.description,
@@ -175,8 +205,8 @@ const describe = (event: string, known: EventEntry, keepsChain: boolean): EventD
 
 /** The events that a webhook of this node can listen to: the known ones, and those that the host declares. */
 export const describeEvents = (declared: readonly string[], keepsChain: boolean): EventDescription[] => [
-  ...Object.entries(knownEvents).map(([event, known]) => describe(event, known, keepsChain)),
+  ...Object.entries(keepsChain ? { ...knownEvents, ...bookings } : knownEvents).map(([event, known]) => describe(event, known, keepsChain)),
   ...[...new Set(declared)]
-    .filter((event) => !Object.hasOwn(knownEvents, event))
+    .filter((event) => !Object.hasOwn(knownEvents, event) && !(keepsChain && isBookingEvent(event)))
     .map((event) => describe(event, { description: "An event that this node declares.", example: null }, keepsChain)),
 ];

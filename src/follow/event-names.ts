@@ -8,15 +8,20 @@ export const canonicalEvent = (name: string): string => canonicalNames.get(name)
 /** Whether an event takes back what another has told. */
 export const isReversal = (event: string): boolean => event.endsWith(".reverted");
 
+/** Sent only to whom they are named to: there are several for each transaction. */
+export const bookingEvents = ["booking.applied", "booking.reverted"] as const;
+
+export const isBookingEvent = (event: string): boolean => bookingEvents.some((name) => name === event);
+
 /** A `*` at the end, alone or after a point. */
 export const isNamePattern = (name: string): boolean => name === "*" || name.endsWith(".*");
 
-const fits = (pattern: string, event: string | undefined): boolean => event?.startsWith(pattern.slice(0, -1)) === true;
+const fits = (pattern: string, event: string | undefined): boolean =>
+  event?.startsWith(pattern.slice(0, -1)) === true && !(pattern === "*" && isBookingEvent(event));
 
 /**
  * Whether an event, by its canonical name, is one that a list of names and patterns means: `block.applied`, `transaction.*` (all that
- * begin so),
- * `*` (all). A pattern means those, too, whose second name begins so.
+ * begin so), `*` (all but bookings). A pattern means those, too, whose second name begins so.
  */
 export const namesEvent = (names: readonly string[], event: string): boolean =>
   names.some((name) => name === event || (isNamePattern(name) && (fits(name, event) || fits(name, secondNames.get(event)))));

@@ -1,6 +1,6 @@
 import type { FullBlock } from "../chain/blocks/block.js";
 import type { BlockName, Cursor, CursorField } from "./cursor.js";
-import type { MaybePromise } from "../../types/chain-adapter.js";
+import type { KeptBlock, MaybePromise } from "../../types/chain-adapter.js";
 
 /** Something that happened: part of a change of the chain, or an event of the host. Shared by all readers; nobody changes it. */
 export interface FollowEvent {
@@ -27,7 +27,7 @@ export interface FollowEvent {
 /** The block of a group that changed the chain. */
 export interface Change {
   readonly kind: "applied" | "reverted";
-  readonly full: FullBlock;
+  readonly full: FullBlock & Pick<KeptBlock, "locks">;
   /** Milliseconds since 1970. */
   readonly at: number;
   /** How often this node had applied the block before. */
@@ -49,6 +49,8 @@ export interface Group {
   readonly after: Cursor;
   /** In order. Made when first asked for. */
   readonly events: readonly FollowEvent[];
+  /** The same with bookings, each in its place, for readers that name them. Made when first asked for. */
+  readonly eventsWithBookings: readonly FollowEvent[];
 }
 
 /** How many blocks behind the tip a reader stays; `final`: as many as make a block final (option `finality`). */

@@ -33,12 +33,11 @@ export const cursorOf = (block: BlockName | undefined, log: LogPlace | undefined
   log === undefined ? { block } : { block, log };
 
 /** The group of one event of the host, for a reader at a block. */
-export const hostGroup = (node: string, logged: LoggedEvent, before: Cursor): Group => ({
-  change: undefined,
-  before,
-  after: cursorOf(before.block, placeOf(node, logged.sequence)),
-  events: [new HostEvent(node, logged)],
-});
+export const hostGroup = (node: string, logged: LoggedEvent, before: Cursor): Group => {
+  const events = [new HostEvent(node, logged)];
+  const after = cursorOf(before.block, placeOf(node, logged.sequence));
+  return { change: undefined, before, after, events, eventsWithBookings: events };
+};
 
 /** Ancestors that are looked at, at the most, to find where an event's block left the chain. */
 const furthestFork = 1_000;

@@ -1,5 +1,6 @@
 import { messageOf } from "../errors.js";
 import type { Block, RoundDelegate, Transaction } from "../../types/chain.js";
+import { amountText, type Booking } from "../chain/bookings.js";
 import type { ChainRules } from "../chain/rules.js";
 import { parseTransaction } from "../chain/blocks/block.js";
 
@@ -87,7 +88,7 @@ const addressesOf = (transaction: Transaction, rules: Pick<ChainRules, "recipien
 };
 
 /** Members that are another in the wire form, or not there. */
-const converted: ReadonlySet<string> = new Set(["senderId", "nonce", "amount", "fee", "asset"]);
+const converted: ReadonlySet<string> = new Set(["nonce", "amount", "fee", "asset"]);
 
 /** A transaction as hosts emit it: the wire form and its place in the chain; and beyond that, `addresses`. */
 export const transactionPayload = (transaction: Transaction, rules: Pick<ChainRules, "recipientsOf">): Record<string, unknown> => {
@@ -103,6 +104,20 @@ export const transactionPayload = (transaction: Transaction, rules: Pick<ChainRu
   if (addresses !== undefined) payload.addresses = addresses;
   return payload;
 };
+
+/** What a block's transaction, or the block itself, does to one wallet's money: as in its statement. */
+export const bookingPayload = ({ address, kind, id, counterparty, memo, ...amounts }: Booking, { height, timestamp }: Block): Record<string, unknown> => ({
+  address,
+  kind,
+  id,
+  height,
+  timestamp,
+  counterparty,
+  memo,
+  in: amountText(amounts.in),
+  out: amountText(amounts.out),
+  fee: amountText(amounts.fee),
+});
 
 /** The delegates of a round, as `/rounds/{id}/delegates` shows them. */
 export const roundPayload = (delegates: readonly RoundDelegate[]): Record<string, unknown>[] =>

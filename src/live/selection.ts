@@ -2,7 +2,7 @@ import type { MaybePromise } from "../../types/chain-adapter.js";
 import { inputError, PorticoError, type Validation } from "../errors.js";
 import { type InputKind, InputOf } from "../http/input/schema.js";
 import { didYouMean } from "../text/known-names.js";
-import { canonicalEvent, isNameAmong } from "../follow/event-names.js";
+import { bookingEvents, canonicalEvent, isNameAmong } from "../follow/event-names.js";
 import type { Confirmations, FollowEvent, Group } from "../follow/follow.js";
 import { loopShare } from "../async/loop-share.js";
 import { isPromised } from "../async/maybe-promise.js";
@@ -92,7 +92,8 @@ export const ConfirmationsInput = InputOf(confirmationsKind, {
  * The events of a group that a filter picks. Looked for in its share of the event loop: a hundred conditions on each payment of each of 150
  * transactions take 140 ms.
  */
-export const pick = async ({ events }: Group, filter: Filter): Promise<FollowEvent[]> => {
+export const pick = async (group: Group, filter: Filter): Promise<FollowEvent[]> => {
+  const events = bookingEvents.some(filter.listens) ? group.eventsWithBookings : group.events;
   const picked: FollowEvent[] = [];
   let next = 0;
 

@@ -66,7 +66,7 @@ export const createFollowing = (context: NodeContext | ReaderContext, needs: Fol
   const isReader = context.reader === true;
   const { changes } = chain;
   const declared = options.webhooks === false ? [] : options.webhooks.events;
-  const eventNames = describeEvents(declared, hosts === undefined).map(({ event }) => event);
+  const eventNames = describeEvents(declared, changes !== undefined).map(({ event }) => event);
   let opened: HostLog | undefined;
   let feed: HostFeed | undefined;
   let trimming: NodeJS.Timeout | undefined;

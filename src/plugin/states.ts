@@ -205,17 +205,17 @@ export const createStates = ({ chain: own, hosts, problems, replica, options, lo
   const { openInTime, openAtOnce, ...opening } = createOpening(chain, bounds, { silence, tell });
 
   const snapshotAt = chain.snapshotAt && ((height: number) => chain.snapshotAt?.(height, bounds));
-  const stateNeeds: ApiNeeds = { ...given, supports: chain.supports ?? {}, snapshotAt };
+  const finalHeight = (tip: number): number => finalHeightAt(tip, given.rules.milestones, options.finality);
+
+  const stateNeeds: ApiNeeds = { ...given, supports: chain.supports ?? {}, finalHeight, snapshotAt };
 
   const stateOf = (snapshot: ChainSnapshot | undefined): ApiState => createApiState(snapshot, stateNeeds);
-
-  const finalHeight = (tip: number): number => finalHeightAt(tip, given.rules.milestones, options.finality);
 
   function* openingState(at: string | undefined): Asking<ApiState> {
     const snapshot = yield* ask(openInTime());
     if (at === undefined || snapshot === undefined) return stateOf(snapshot);
     try {
-      return createApiState(snapshot, stateNeeds, yield* ask(openAtHeight(at, snapshot, { adapter: chain, bounds, finalHeight })));
+      return createApiState(snapshot, stateNeeds, yield* ask(openAtHeight(at, snapshot, { adapter: chain, bounds, finalHeight, epoch: given.rules.epoch })));
     } catch (error) {
       snapshot.release?.();
       throw error;

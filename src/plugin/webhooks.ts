@@ -48,26 +48,37 @@ const nodeKeyIn = (folder: string, logger: Logger): NodeKey | undefined => {
   }
 };
 
+/** What is open of the webhooks: also where a start has failed half-way. */
 interface OpenWebhooks {
-  engine: WebhookEngine;
-  environment: WebhookEnvironment;
-  looking: NodeJS.Timeout;
+  environment?: WebhookEnvironment | undefined;
+  engine?: WebhookEngine;
+  looking?: NodeJS.Timeout;
 }
 
-/** Undefined where the wait for another process to let go of the file was ended. */
-const openWebhooks = async (context: NodeContext | ReaderContext, { logger, clock, problems, writes, onLog, follow, onOutcome }: WebhooksNeeds, settings: Exclude<Options["webhooks"], false> & { dataDir: string }): Promise<OpenWebhooks | undefined> => {
+type Settings = Exclude<Options["webhooks"], false> & { dataDir: string };
+
+/** Opens nothing where the wait for another process to let go of the file was ended. */
+const openWebhooks = async (
+  opened: OpenWebhooks,
+  context: NodeContext | ReaderContext,
+  needs: WebhooksNeeds,
+  settings: Settings,
+): Promise<void> => {
+  const { logger, clock, problems, writes, onLog, follow, onOutcome } = needs;
   const environment = await whenFree(() => openWebhookStore(settings.dataDir, { ...settings, writes }), { logger, clock });
-  if (environment === undefined) return undefined;
+  if (environment === undefined) return;
+  opened.environment = environment;
   const { store } = environment;
   const chain = context.reader === true ? undefined : context.chain;
   if (chain !== undefined) await onLog(createHostLog(environment.environment, { writes: settings.deliver }), settings.deliver);
   const keepsChain = chain === undefined || chain.changes !== undefined;
-  const engine = createWebhookEngine(settings, { store, follow, clock, logger, problems, keepsChain, nodeKey: nodeKeyIn(settings.dataDir, logger), onOutcome });
+  const nodeKey = nodeKeyIn(settings.dataDir, logger);
+  const engine = createWebhookEngine(settings, { store, follow, clock, logger, problems, keepsChain, nodeKey, onOutcome });
+  opened.engine = engine;
   // Nobody may write a webhook for long: what is wrong ends without.
   const look = (): void => void (writes.isFailing("webhooks") && store.transactionSoon(() => undefined).catch(() => undefined));
-  const looking = setInterval(look, lookInterval).unref();
+  opened.looking = setInterval(look, lookInterval).unref();
   engine.start();
-  return { engine, environment, looking };
 };
 
 /**
@@ -86,12 +97,12 @@ export const createWebhooks = (context: NodeContext | ReaderContext, needs: Webh
   const followed = context.reader === true ? undefined : context.follows;
   const isNone = dataDir === undefined || (followed !== undefined && context.options?.webhooks === undefined);
   const settings = isNone || options.webhooks === false ? undefined : { ...options.webhooks, ...(context.reader === true ? { deliver: false } : {}), dataDir };
-  let opened: OpenWebhooks | undefined;
+  let opened: OpenWebhooks = {};
   let waiting: NodeJS.Timeout | undefined;
   let authorize: Authorize | undefined;
 
   const begin = async (): Promise<void> => {
-    if (settings !== undefined) opened = await openWebhooks(context, needs, settings);
+    if (settings !== undefined) await openWebhooks((opened = {}), context, needs, settings);
   };
 
   /** A reader waits for the file, which is made by the process that delivers. */
@@ -117,12 +128,12 @@ export const createWebhooks = (context: NodeContext | ReaderContext, needs: Webh
   };
 
   return {
-    engine: () => opened?.engine,
+    engine: () => opened.engine,
     /** What webhooks may listen to; none where there are no webhooks. */
     events: settings === undefined ? [] : describeWebhookEvents(settings.events, keepsChain),
     open: (): WebhookEngine => {
       requireWebhooks();
-      if (opened === undefined) throw new PorticoError("NOT_READY");
+      if (opened.engine === undefined) throw new PorticoError("NOT_READY");
       return opened.engine;
     },
     authorize: (header: string | undefined): boolean => {
@@ -133,11 +144,12 @@ export const createWebhooks = (context: NodeContext | ReaderContext, needs: Webh
     /** To be called before the chain is started. */
     prepare,
     closing: async () => {
-      const ending = opened;
-      opened = undefined;
+      const { environment, engine, looking } = opened;
+      opened = {};
       clearInterval(waiting);
-      clearInterval(ending?.looking);
-      await closeAll(() => ending?.engine.stop(), () => (ending === undefined || keepsChain ? undefined : onLog(undefined, false)), () => ending?.environment.close());
+      clearInterval(looking);
+      const endLog = (): unknown => (environment === undefined || keepsChain ? undefined : onLog(undefined, false));
+      await closeAll(() => engine?.stop(), endLog, () => environment?.close());
     },
   };
 };

@@ -13,7 +13,7 @@ import { createMessages, type Messages, type NodeKey } from "./send/request.js";
 import { createStandstill, type Standstill } from "./failures.js";
 import { webhookDefaults } from "../options/options.js";
 import { type ChainReader, createChainReader, type ReaderNeeds } from "./read/reader.js";
-import { attemptsElsewhere } from "./read/ledger.js";
+import { attemptsElsewhere, keepSent } from "./read/ledger.js";
 import { createRecorder, type RecorderNeeds, type NewDeliveries } from "./read/record.js";
 import { createArchive } from "./register/archive.js";
 import { createDryRuns, createRecentEvents, type RecentEvents } from "./register/dry-run.js";
@@ -61,7 +61,8 @@ const startUpkeep = (
   const trim = (): number => {
     try {
       const passed = time.passed();
-      const count = store.trim({ delivered: passed - deliveredRetention, dead: passed - deadRetention }, batchSize);
+      const before = { delivered: passed - deliveredRetention, dead: passed - deadRetention };
+      const count = store.trim(before, batchSize, (row) => keepSent(store, row));
       standstill.succeeded(what.trim);
       return count;
     } catch (error) {
@@ -271,19 +272,18 @@ export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineN
   const sender = needs.sender ?? createHttpSender({ ...options, responseLimit }, { guard, resolve });
   const messages = createMessages(store);
   const dryRuns = createDryRuns({ recent, events: names });
-  const [withdrawn, leftBehind] = [new Set<number>(), createLeftBehind(store)];
+  const leftBehind = createLeftBehind(store);
 
   const dispatcher = createDispatcher({ ...options, jitter }, {
     ...parts,
     messages, sender, concurrency, random,
-    isWithdrawn: (id) => withdrawn.has(id),
     isLeftBehind: leftBehind.has,
     onSettled: (webhookIds, changed) => {
       for (const id of changed) reader.reload(id);
       if (webhookIds.size > 0) reader.hasRoom();
     },
   });
-  const reader = createReader({ ...parts, window: options.window, withdrawn, recent, standstill, messages, dispatcher });
+  const reader = createReader({ ...parts, window: options.window, recent, standstill, messages, dispatcher });
 
   const onChange = createOnChange(dispatcher, reader);
   const attempts = options.deliver ? dispatcher : attemptsElsewhere;

@@ -10,6 +10,7 @@ import { measureHot } from "./measures/hot.js";
 import { measureImporting } from "./measures/importing.js";
 import { measureIndexing } from "./measures/indexing.js";
 import { measureMachines } from "./measures/machines.js";
+import { measureMoney } from "./measures/money.js";
 import { measureStart } from "./measures/start.js";
 import { type BenchOptions, type Part, readOptions, usage } from "./options.js";
 import { buildStore, putBack } from "./stores/build.js";
@@ -25,6 +26,7 @@ const measures: Record<Part, Measure> = {
   importing: measureImporting,
   history: measureHistory,
   follow: measureFollow,
+  money: measureMoney,
   machines: measureMachines,
 };
 
@@ -33,7 +35,7 @@ const say = (line: string): void => console.error(line);
 /** Measures what is asked for, prints the table, and returns the code to end with. Goes on to the other parts when one cannot be measured. */
 const runBench = async ({ size, quick, row, rounds, only }: BenchOptions): Promise<number> => {
   const run: Run = { size: sizes[size], smallest: sizes["10k"], quick, row, rounds, slice: quick ? 300 : 1_500, say };
-  for (const one of only.every((part) => part === "follow") ? [run.smallest] : new Set([run.smallest, run.size])) {
+  for (const one of only.every((part) => part === "follow" || part === "money") ? [run.smallest] : new Set([run.smallest, run.size])) {
     await buildStore(one, say);
     await putBack(one);
   }

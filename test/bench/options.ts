@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 import { isSizeName, sizeNames, type SizeName } from "./chain/sizes.js";
 
 /** What a run may measure, in the order of the table. */
-export const parts = ["hot", "cold", "depth", "growth", "indexing", "start", "importing", "history", "follow", "machines"] as const;
+export const parts = ["hot", "cold", "depth", "growth", "indexing", "start", "importing", "history", "follow", "money", "machines"] as const;
 export type Part = (typeof parts)[number];
 
 export const usage = `npm run bench -- [options]

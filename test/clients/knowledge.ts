@@ -40,9 +40,7 @@ const count = <Row>(rows: readonly Row[], test: (row: Row) => boolean): number =
 
 const snapshot = await appliedOnce(loadChain(chainName)).snapshot();
 if (snapshot === undefined) throw new Error("the in-memory adapter has no state");
-const ranked = await snapshot.delegates({ filter: {}, order: { field: "username", direction: "asc" }, offset: 0, limit: 1000 });
-const ranks = new Map(ranked.rows.map(({ username, rank }) => [username, rank]));
-export const delegateRows: DelegateRow[] = delegateRowsOf(figures, (username) => ranks.get(username) ?? null);
+export const delegateRows: DelegateRow[] = delegateRowsOf(figures);
 
 const delegatesOfRound = 51;
 /** By public key: finished rounds in which a delegate was active and forged nothing. The in-memory adapter says who was active. */

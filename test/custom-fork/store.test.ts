@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { EventEmitter } from "eventemitter3";
 import type { BlockData, Network, PorticoError, Transaction } from "portico";
 import { createForkNetwork, forkAddressOf, token, treasury } from "../../examples/custom-fork/network.js";
-import { createForkNode, crewAddress } from "../../examples/custom-fork/node.js";
+import { createForkNode, crewAddress, rewardOf } from "../../examples/custom-fork/node.js";
 import { split } from "../../examples/custom-fork/split.js";
 import { openDatabase } from "../../examples/custom-fork/store/database.js";
 import { createSqliteChain, type SqliteChain, type SqliteChainOptions } from "../../examples/custom-fork/store/sqlite-chain.js";
@@ -58,8 +58,9 @@ describe("the custom fork's chain", () => {
     const wages = Array.from({ length: 9 }, (_, index) => token * BigInt(index + 1)).reduce((a, b) => a + b);
     const spent = wages + 9n * (10n * token + 1n) + 9n * 3_000_000n;
     expect(await balanceOf(chain, forkAddressOf(treasury))).to.equal(20_000_000_000_000_000_000n - stakes - spent);
-    // Blocks 6 to 10 have a reward.
-    expect(await reading(chain, async ({ supply }) => Promise.resolve(supply))).to.equal(20_000_000_000_000_000_000n + 5n * 50_000_000n);
+    // Blocks 6 to 10 have a reward, one by each of the five delegates.
+    const rewards = [1, 2, 3, 4, 5].map((rank) => rewardOf(50_000_000n, rank)).reduce((a, b) => a + b);
+    expect(await reading(chain, async ({ supply }) => Promise.resolve(supply))).to.equal(20_000_000_000_000_000_000n + rewards);
   });
 
   it("divides a split's amount among its recipients by their shares, and lists it under each of them", async () => {

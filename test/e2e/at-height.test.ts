@@ -100,6 +100,22 @@ describe("at=, the state at a height", () => {
     expect((await node.get("/blockchain")).headers["x-block-height"]).to.equal(String(highest));
   });
 
+  it("takes a time with its zone, or a day, which means its end: the last block at or before it, whose height links carry", async () => {
+    const epoch = Date.parse(network.milestones[0]?.["epoch"] as string);
+    const timeOf = (height: number, later = 0): string => new Date(epoch + 1000 * ((blocks[height - 1] as BlockData).timestamp + later)).toISOString();
+    const [day = ""] = timeOf(75).split("T");
+    const lastOf = (until: string): number => blocks.slice(0, highest).findLast(({ height }) => timeOf(height) <= until)?.height ?? 0;
+    for (const [at, height] of [[timeOf(75), 75], [timeOf(75, 1), lastOf(timeOf(75, 1))], [timeOf(75, -1), 74], [timeOf(75).replace("Z", "%2B00:00"), 75], [day, lastOf(`${day}T23:59:59.999Z`)], ["2999-01-01", highest]] as const) {
+      const found = await node.get(`/transactions?limit=5&at=${at}`);
+      expect({ at, height: found.headers["x-block-height"], text: found.text }).to.deep.equal({ at, height: String(height), text: (await node.get(`/transactions?limit=5&at=${height}`)).text });
+    }
+    const cacheControl = async (at: string): Promise<unknown> => (await node.get(`/blockchain?at=${at}`)).headers["cache-control"];
+    expect(await cacheControl(timeOf(highest - finality))).to.match(/immutable/);
+    for (const at of [timeOf(highest - finality + 1), timeOf(highest), "2999-01-01"]) expect(await cacheControl(at)).to.equal("no-cache");
+    for (const [at, status] of [["1999-01-01", 404], ["2026-01-31T12:00:00", 400], ["2026-02-31", 400], ["yesterday-1", 400]] as const)
+      expect({ at, status: (await node.get(`/blockchain?at=${at}`)).status }).to.deep.equal({ at, status });
+  });
+
   it("lets caches keep a reply for ever at or below the final height only, and never an error", async () => {
     const cacheControl = async (path: string): Promise<unknown> => (await node.get(path)).headers["cache-control"];
     const immutable = "public, max-age=31536000, immutable";

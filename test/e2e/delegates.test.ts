@@ -1,18 +1,11 @@
 import { expect } from "chai";
-import { chainNames, storedChain } from "./chains.js";
+import { chainNames } from "./chains.js";
 import { dataOf } from "./data-of.js";
 import { figuresOf } from "./figures.js";
 import { type Interface, parsed, serveChain } from "./interface.js";
 import { blockKindOf, delegateKind, type DelegateRow, delegateRowsOf, walletKind } from "./kinds.js";
 import { describeList, sorted } from "./naive-list.js";
 import { expectNotFound } from "./refusals.js";
-
-/** Ranks, for the chain where the real node reports none. How they arise is checked against its rounds elsewhere. */
-const ranksOf = async (name: (typeof chainNames)[number]): Promise<Map<string, number | null>> => {
-  const chain = await (await storedChain(name)).snapshot();
-  const { rows } = (await chain?.delegates({ filter: {}, order: { field: "username", direction: "asc" }, offset: 0, limit: 1000 })) ?? { rows: [] };
-  return new Map(rows.map(({ username, rank }) => [username, rank]));
-};
 
 for (const name of chainNames) {
   describe(`delegates of ${name}, second generation`, () => {
@@ -22,8 +15,7 @@ for (const name of chainNames) {
     let mostVoted: DelegateRow;
     before(async () => {
       served = await serveChain(name);
-      const ranks = await ranksOf(name);
-      rows = delegateRowsOf(figures, (username) => ranks.get(username) ?? null);
+      rows = delegateRowsOf(figures);
       const votersOf = ({ publicKey }: DelegateRow): number => figures.walletRows.filter(({ vote }) => vote === publicKey).length;
       mostVoted = rows.reduce((best, row) => (votersOf(row) > votersOf(best) ? row : best));
     });

@@ -1,3 +1,4 @@
+import { appliedOnce } from "../memory-adapter/applied.js";
 import type { BlockData, TransactionData } from "../../types/events.js";
 import { type Chain, type DelegateFigures, type LockFigures, loadChain, type ChainName, type WalletFigures } from "../data/read.js";
 
@@ -7,7 +8,12 @@ import { type Chain, type DelegateFigures, type LockFigures, loadChain, type Cha
  */
 
 export interface WalletRow extends WalletFigures {
-  delegate: DelegateFigures | undefined;
+  delegate: RankedDelegate | undefined;
+}
+
+/** The rank is filled in where the figures have none. */
+export interface RankedDelegate extends DelegateFigures {
+  rank: number | null;
 }
 
 export interface BlockRow extends BlockData {
@@ -35,7 +41,7 @@ export interface LockRow extends LockFigures {
 export interface Figures extends Chain {
   tip: { id: string; height: number; timestamp: number };
   walletRows: WalletRow[];
-  delegateRows: DelegateFigures[];
+  delegateRows: RankedDelegate[];
   blockRows: BlockRow[];
   transactionRows: TransactionRow[];
   lockRows: LockRow[];
@@ -69,6 +75,10 @@ const chainOf = (name: ChainName): Chain => {
   return { ...chain, blocks: [chain.network.genesisBlock, ...blocks.slice(1)] };
 };
 
+/** Where the real node reports no rank, the tests' own adapter tells it. How ranks arise is checked against rounds elsewhere. */
+const rankIn = (chain: Chain, { username }: DelegateFigures): number | null =>
+  (appliedOnce(chain).snapshot() as { delegate(username: string): { rank: number | null } | undefined }).delegate(username)?.rank ?? null;
+
 const read = (name: ChainName): Figures => {
   const chain = chainOf(name);
   const addresses = new Map(chain.wallets.map(({ publicKey, address }) => [publicKey, address]));
@@ -77,14 +87,15 @@ const read = (name: ChainName): Figures => {
     if (address === undefined) throw new Error(`no wallet has the key ${publicKey}`);
     return address;
   };
-  const delegates = new Map(chain.delegates.map((delegate) => [delegate.publicKey, delegate]));
+  const delegateRows = chain.delegates.map((delegate) => ({ ...delegate, rank: delegate.rank === undefined ? rankIn(chain, delegate) : delegate.rank }));
+  const delegates = new Map(delegateRows.map((delegate) => [delegate.publicKey, delegate]));
   const last = chain.blocks.at(-1);
   if (last === undefined) throw new Error("a chain without blocks");
   return {
     ...chain,
     tip: { id: last.id, height: last.height, timestamp: last.timestamp },
     walletRows: chain.wallets.map((wallet) => ({ ...wallet, delegate: delegates.get(wallet.publicKey ?? "") })),
-    delegateRows: chain.delegates,
+    delegateRows,
     blockRows: chain.blocks.map((block) => ({
       ...block,
       generator: {

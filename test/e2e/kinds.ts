@@ -1,5 +1,4 @@
-import { type Figures, type BlockRow, type LockRow, shownAsset, timestampOf, type TransactionRow, type WalletRow } from "./figures.js";
-import type { DelegateFigures } from "../data/read.js";
+import { type Figures, type BlockRow, type LockRow, type RankedDelegate, shownAsset, timestampOf, type TransactionRow, type WalletRow } from "./figures.js";
 import type { Filter, Kind, Value } from "./naive-list.js";
 
 /** A row, or value, from the middle of the list. */
@@ -26,6 +25,15 @@ const between = <Row>(name: string, rows: Row[], value: (row: Row) => bigint | n
     { body: { [name]: { from, to } }, passes: (row) => value(row) >= from && value(row) <= to },
     { body: { [name]: { from: to } }, passes: (row) => value(row) >= to },
   ];
+};
+
+/** As ARK Core 3 has them: what there is not is absent. */
+const attributesOf = ({ delegate, vote, secondPublicKey, multiSignature, lockedBalance }: WalletRow): object => {
+  const { username, voteBalance, forgedFees, forgedRewards, producedBlocks, rank, resigned } = delegate ?? {};
+  const asDelegate = { username, voteBalance, forgedFees, forgedRewards, producedBlocks, rank: rank ?? undefined, resigned: resigned || undefined };
+  const htlc = amount(lockedBalance ?? 0) === 0n ? undefined : { lockedBalance };
+  const all = { delegate: delegate && asDelegate, vote, secondPublicKey, multiSignature, htlc };
+  return JSON.parse(JSON.stringify(all, (_, value: unknown) => value ?? undefined)) as object;
 };
 
 export const walletKind: Kind<WalletRow> = {
@@ -71,20 +79,20 @@ export const walletKind: Kind<WalletRow> = {
     nonce: row.nonce,
     isResigned: row.resigned,
     ...(row.multiSignature === null ? {} : { multiSignature: row.multiSignature }),
+    attributes: attributesOf(row),
   }),
 };
 
-/** A delegate with its wallet. `rank` is filled in where the figures have none. */
-export interface DelegateRow extends DelegateFigures {
-  rank: number | null;
+/** A delegate with its wallet. */
+export interface DelegateRow extends RankedDelegate {
   wallet: WalletRow;
 }
 
-export const delegateRowsOf = (figures: Figures, rankOf: (username: string) => number | null): DelegateRow[] =>
+export const delegateRowsOf = (figures: Figures): DelegateRow[] =>
   figures.delegateRows.map((delegate) => {
     const wallet = figures.walletRows.find(({ username }) => username === delegate.username);
     if (wallet === undefined) throw new Error(`no wallet of ${delegate.username}`);
-    return { ...delegate, rank: delegate.rank === undefined ? rankOf(delegate.username) : delegate.rank, wallet };
+    return { ...delegate, wallet };
   });
 
 export const delegateKind: Kind<DelegateRow> = {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { csvLine } from "../../src/api/statement/statement.js";
+import { csvLine } from "../../src/api/statement/row.js";
 import { actors } from "../../src/conformance/chain/actors.js";
 import { createChainMaker, htlcClaim, htlcLock, htlcRefund, networkOf, transfer } from "../../src/conformance/chain/chain-maker.js";
 import type { BlockData } from "../../types/events.js";
@@ -145,6 +145,31 @@ for (const name of ["core3-testnet-a", "core3-custom-c"] satisfies ChainName[]) 
         const then = await get(`/wallets/${address}/statement?at=${middle}`);
         expect(then.status === 200 ? rowsOf(then) : []).to.deep.equal(whole.filter(({ height }) => height <= middle));
       }
+    });
+
+    it("may be newest first, begin with the balance before the period, and have amounts of the token", async () => {
+      const middle = Math.floor(blocks.length / 2);
+      const token = (text: string): string => (text === "" ? "" : `${text.startsWith("-") ? "-" : ""}${text.replace("-", "").padStart(9, "0").replace(/(\d{8})$/, ".$1")}`);
+      for (const { address } of wallets.slice(0, 40)) {
+        const whole = await statementOf(address);
+        const rows = whole.filter(({ height }) => height >= middle && height <= middle + 60);
+        const opening = { time: "", height: middle, kind: "opening", id: "", counterparty: "", memo: "", in: "", out: "", fee: "", balance: whole.findLast(({ height }) => height < middle)?.balance ?? "0" };
+        const ask = async (query: string) => rowsOf(await get(`/wallets/${address}/statement?from=${middle}&to=${middle + 60}&${query}`));
+        expect(await ask("order=desc")).to.deep.equal(rows.toReversed());
+        expect(await ask("opening=true")).to.deep.equal([opening, ...rows]);
+        expect(await ask("order=desc&opening=true")).to.deep.equal([...rows.toReversed(), opening]);
+        const inTokens = [opening, ...rows].map((row) => ({ ...row, in: token(row.in), out: token(row.out), fee: token(row.fee), balance: token(row.balance) }));
+        expect(await ask("opening=true&unit=token")).to.deep.equal(inTokens);
+        expect(rowsOf(await get(`/wallets/${address}/statement?order=desc`))).to.deep.equal(whole.toReversed());
+        const beyond = await get(`/wallets/${address}/statement?from=${blocks.length + 9}&opening=true`);
+        expect(rowsOf(beyond)).to.deep.equal([{ ...opening, height: blocks.length + 9, balance: whole.at(-1)?.balance ?? "0" }]);
+      }
+    });
+
+    it("name the file of their CSV by address and heights, whatever the wallet was asked for by", async () => {
+      const { address, publicKey } = wallets.find(({ publicKey: key }) => key !== null) ?? { address: "", publicKey: "" };
+      const { headers } = await get(`/wallets/${publicKey}/statement?from=5&to=9&format=csv`);
+      expect(headers["content-disposition"]).to.equal(`attachment; filename="${address}-5-9.csv"`);
     });
 
     it("take times and days, both ends included, and refuse a period that ends before it begins", async () => {

@@ -66,7 +66,7 @@ describe("payloads", () => {
     for (const nothing of [undefined, () => 1, Symbol("none"), { toJSON: () => undefined }]) expect(payloadJson(nothing)).to.equal("null");
   });
 
-  it("of a committed block are its header, and of a transaction its fields without the sender's address", () => {
+  it("of a committed block are its header, and of a transaction its fields, the sender's address among them", () => {
     const block: Block = {
       id: "1",
       version: 0,
@@ -99,7 +99,6 @@ describe("payloads", () => {
       blockHeight: 2,
       sequence: 0,
     };
-    const { senderId: _senderId, ...wire } = transaction;
-    expect(parsed(transactionPayload(transaction, { recipientsOf: () => ["B"] }))).to.deep.equal({ ...wire, nonce: "4", amount: "5", fee: "6", addresses: ["A", "B"] });
+    expect(parsed(transactionPayload(transaction, { recipientsOf: () => ["B"] }))).to.deep.equal({ ...transaction, nonce: "4", amount: "5", fee: "6", addresses: ["A", "B"] });
   });
 });

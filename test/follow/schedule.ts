@@ -85,11 +85,15 @@ export const ledgerOf = (chain: readonly FullBlock[]): Ledger => {
   return new Map([...wallets].map(([address, { balance }]) => [address, balance]));
 };
 
+type Amounts = Record<"in" | "out" | "fee", string>;
+
 /** A reader that does what it is told, and notices when that makes no sense. */
 export class Reader {
   cursor: Cursor;
   readonly blocks: string[] = [];
   readonly ledger: Ledger = new Map();
+  /** The same, as bookings add up. */
+  readonly booked: Ledger = new Map();
   hostEvents = 0;
   readonly seen = new Set<string>();
   readonly faults: string[] = [];
@@ -116,6 +120,12 @@ export class Reader {
     }
   }
 
+  private takeBooking(event: string, data: Amounts & { address: string }): void {
+    if (!event.startsWith("booking.")) return;
+    const by = event === "booking.applied" ? 1n : -1n;
+    this.booked.set(data.address, (this.booked.get(data.address) ?? 0n) + by * (BigInt(data.in) - BigInt(data.out) - BigInt(data.fee)));
+  }
+
   take({ groups, cursor }: Batch, known: Map<string, string>): void {
     let at = this.cursor;
     for (const group of groups) {
@@ -123,7 +133,8 @@ export class Reader {
       at = group.after;
       this.takeChange(group);
       if (group.change === undefined) this.hostEvents++;
-      for (const { id, event, at: time, json } of group.events) {
+      for (const { event, data } of group.eventsWithBookings) this.takeBooking(event, data as Amounts & { address: string });
+      for (const { id, event, at: time, json } of group.eventsWithBookings) {
         if (this.seen.has(id)) this.faults.push(`${id} told twice`);
         this.seen.add(id);
         const text = `${event} ${time} ${json}`;

@@ -4,7 +4,7 @@ import { createBookings } from "../../examples/webhook-receiver/bookings.js";
 interface Delivery {
   event: string;
   id: string;
-  data: { id: string; previousBlock?: string | null };
+  data: { id: string; previousBlock?: string | null; address?: string; in?: string; out?: string; fee?: string };
 }
 
 /** What a receiver does with what it is told: the last word on each block and transaction counts. Notices what makes no sense. */
@@ -12,6 +12,8 @@ export class Listener {
   readonly onChain = new Map<string, boolean>();
   readonly blocks: string[] = [];
   readonly bookings = createBookings();
+  /** Balances by address, as bookings add up. */
+  readonly booked = new Map<string, bigint>();
   readonly faults: string[] = [];
   /** Digests of what came under each name, with and without what it takes back. */
   private readonly bodies = new Map<string, { whole: string | undefined; bare: string }>();
@@ -37,15 +39,20 @@ export class Listener {
     for (const body of this.bodies.values()) body.whole = undefined;
   }
 
+  private book({ address = "", in: received = "", out = "", fee = "" }: Delivery["data"], by: bigint): void {
+    this.booked.set(address, (this.booked.get(address) ?? 0n) + by * (BigInt(received) - BigInt(out) - BigInt(fee)));
+  }
+
   /** `inOrder`: each block has to stand on the one before. */
   take(body: string, inOrder: boolean): void {
     const { event, data } = JSON.parse(body) as Delivery;
     const [kind = "", what] = event.split(".");
-    const subject = `${kind} ${data.id}`;
+    const subject = kind === "booking" ? `booking ${String(data.address)} ${data.id}` : `${kind} ${data.id}`;
     const isOnChain = what === "applied";
     if ((this.onChain.get(subject) ?? false) === isOnChain) return;
     this.onChain.set(subject, isOnChain);
     this.bookings.book(event, data);
+    if (kind === "booking") this.book(data, isOnChain ? 1n : -1n);
     if (kind !== "block" || !inOrder) return;
     const top = this.blocks.at(-1) ?? null;
     if (isOnChain && top !== data.previousBlock) this.faults.push(`${data.id} applied on ${String(top)}`);

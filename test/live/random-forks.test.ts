@@ -115,7 +115,7 @@ const begin = async (receiver: Receiver, seed: number): Promise<Setting> => {
   };
   for (const target of targets) {
     const { order, confirmations, path } = target;
-    target.id = (await ask<{ data: { id: number } }>(host.api, "/webhooks", { events: wanted, from: "genesis", order, confirmations, target: `${receiver.url}${path}` })).data.id;
+    target.id = (await ask<{ data: { id: number } }>(host.api, "/webhooks", { events: [...wanted, "booking.*"], from: "genesis", order, confirmations, target: `${receiver.url}${path}` })).data.id;
   }
   return {
     ...{ host, bell, targets, tires, random },
@@ -209,6 +209,7 @@ const checkTargets = ({ host, targets }: Setting): void => {
     ledger.set(address, (ledger.get(address) ?? 0n) + (listener.bookings.forged.get(publicKey) ?? 0n));
     // Without strict order, what counts is the last word on each block.
     const lastWords = [...blocks.map(({ id }) => id).filter((id) => applied.has(id)), ...[...applied].filter((id) => !blocks.some((block) => block.id === id))];
+    compare(host, `the bookings of the webhook ${path}`, { blocks: order === "strict" ? listener.blocks : lastWords, faults: [], ledger: listener.booked }, confirmations);
     compare(host, `the webhook ${path}`, { blocks: order === "strict" ? listener.blocks : lastWords, faults: listener.faults, ledger }, confirmations);
   }
 };

@@ -1,5 +1,6 @@
 import type { Block, Delegate, FeeStatistics, Lock, Transaction, Wallet } from "../../types/chain.js";
 import type { FullBlock } from "../../src/chain/blocks/block.js";
+import { locksEndedBy } from "../../src/chain/locks.js";
 import type { ChainAdapter, ChainSnapshot, ChangesView, KeptBlock, OrphanBlock } from "../../types/chain-adapter.js";
 import type { BlockFilter, DelegateFilter, LockFilter, Page, TransactionFilter, WalletChange, WalletChangesQuery, WalletFilter } from "../../types/chain-queries.js";
 import type { BlockData } from "../../types/events.js";
@@ -139,7 +140,8 @@ export const createMemoryAdapter = (network: Network, transactionTypes: Transact
 
   const orphans = new Map<string, OrphanBlock>();
   const watchers = new Set<() => void>();
-  const kept = (full: FullBlock): KeptBlock => ({ ...full, times: 1 + (orphans.get(full.block.id)?.times ?? -1) });
+  const transactionOf = (id: string, { blocks }: State): Transaction | undefined => blocks.flatMap(({ transactions }) => transactions).find((one) => one.id === id);
+  const kept = (full: FullBlock, state: State): KeptBlock => ({ ...full, locks: locksEndedBy(full.transactions, (id) => transactionOf(id, state)), times: 1 + (orphans.get(full.block.id)?.times ?? -1) });
 
   const view = (): ChangesView | undefined => {
     const state = states.at(-1);
@@ -147,7 +149,7 @@ export const createMemoryAdapter = (network: Network, transactionTypes: Transact
       state && {
         tip: tipOf(state),
         idAt: (height) => state.blocks[height - 1]?.block.id,
-        blocks: (from, limit) => state.blocks.slice(from - 1, from - 1 + limit).map(kept),
+        blocks: (from, limit) => state.blocks.slice(from - 1, from - 1 + limit).map((full) => kept(full, state)),
         orphan: (id) => (state.blocks.some(({ block }) => block.id === id) ? undefined : orphans.get(id)),
         round: (round) => state.rounds.get(round),
       }
@@ -168,8 +170,9 @@ export const createMemoryAdapter = (network: Network, transactionTypes: Transact
       watchers.forEach((watcher) => watcher());
     },
     revert: () => {
-      const full = states.pop()?.blocks.at(-1);
-      if (full !== undefined) orphans.set(full.block.id, { ...kept(full), revertedAt: Date.now() });
+      const state = states.pop();
+      const full = state?.blocks.at(-1);
+      if (state !== undefined && full !== undefined) orphans.set(full.block.id, { ...kept(full, state), revertedAt: Date.now() });
       watchers.forEach((watcher) => watcher());
     },
     snapshot: () => opened(states.length),

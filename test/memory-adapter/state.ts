@@ -93,6 +93,9 @@ export const walletsOf = (state: State, delegates: Delegate[]): Wallet[] => {
       isDelegate: delegate !== undefined,
       voteBalance: delegate?.voteBalance ?? 0n,
       producedBlocks: delegate?.producedBlocks ?? 0,
+      forgedFees: delegate?.forgedFees ?? 0n,
+      forgedRewards: delegate?.forgedRewards ?? 0n,
+      rank: delegate?.rank ?? null,
     };
   });
 };

@@ -35,6 +35,14 @@ const first = (path: string | ((subjects: Subjects) => string), refused?: string
 
 const delegate = ({ delegateRows }: Subjects): string => delegateRows[0]!.publicKey;
 const username = ({ delegateRows }: Subjects): string => delegateRows[0]!.username;
+/** One of the wallets that vote for a delegate that has forged, and that delegate. */
+const votes = ({ walletRows, delegateRows }: Subjects): { voter: string; voted: string }[] =>
+  walletRows.flatMap(({ address, vote, balance }) => {
+    const forger = delegateRows.find(({ publicKey, producedBlocks, forgedTotal }) => publicKey === vote && producedBlocks > 2 && BigInt(forgedTotal) > 0n);
+    return forger === undefined || BigInt(balance) < 10n ** 12n ? [] : [{ voter: address, voted: forger.username }];
+  });
+const voter = (subjects: Subjects): string => votes(subjects)[0]!.voter;
+const voted = (subjects: Subjects): string => votes(subjects)[0]!.voted;
 const wallet = ({ transactionRows }: Subjects): string => transactionRows.at(-1)!.sender;
 const block = ({ tip }: Subjects): string => tip.id;
 const transaction = ({ transactionRows }: Subjects): string => transactionRows.at(-1)!.id;
@@ -75,6 +83,8 @@ export const routeCases: Record<RouteName, RouteCase> = {
   getDelegateBlocks: list((subjects) => `/delegates/${username(subjects)}/blocks`),
   getDelegateVoters: list((subjects) => `/delegates/${username(subjects)}/voters`),
   getDelegateVotersBalances: one((subjects) => `/delegates/${username(subjects)}/voters/balances`, "/delegates/nobody/voters/balances"),
+  getDelegateRewards: one((subjects) => `/delegates/${voted(subjects)}/rewards?to=100`, "/delegates/nobody/rewards"),
+  getDelegateReward: one((subjects) => `/delegates/${voted(subjects)}/rewards/${voter(subjects)}`, `/delegates/genesis_1/rewards/${nobody}`),
   getRoundDelegates: one(() => "/rounds/1/delegates", "/rounds/999999/delegates"),
 
   getVotes: list("/votes"),

@@ -10,6 +10,8 @@ export const routeNames = [
   "getChanges",
   "getDelegate",
   "getDelegateBlocks",
+  "getDelegateReward",
+  "getDelegateRewards",
   "getDelegateVoters",
   "getDelegateVotersBalances",
   "getDelegates",

@@ -18,10 +18,6 @@ describe("a target that answers again", () => {
     [poison, isDown] = [new Set(), true];
     receiver.answer = ({ json }, response) => void response.writeHead(isDown || poison.has((json.data as { n: number }).n) ? 503 : 200).end();
   });
-  afterEach(async () => {
-    await stage.close();
-    await receiver.close();
-  });
 
   const emit = (from: number, to: number): void => {
     for (let n = from; n <= to; n++) stage.events.emit("peer.added", { n });

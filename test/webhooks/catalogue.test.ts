@@ -32,7 +32,6 @@ describe("the webhook registry", () => {
   beforeEach(async () => {
     stage = await createStage({ events: ["fork.happened"] });
   });
-  afterEach(() => stage.close());
 
   it("keeps what it was given, and shows the secret only once", () => {
     const conditions: Condition[] = [
@@ -235,7 +234,6 @@ describe("the webhook registry", () => {
     beforeEach(async () => {
       receiver = await createReceiver();
     });
-    afterEach(() => receiver.close());
 
     it("signs with the old and the new secret for a day after a rotation, then with the new one alone", async () => {
       const first = stage.engine.create({ ...draft, target: receiver.url });

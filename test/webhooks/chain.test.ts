@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
 import type { BlockData } from "../../types/events.js";
@@ -8,8 +5,9 @@ import type { ApiPlugin } from "../../types/plugin.js";
 import type { PorticoOptions } from "../../types/options.js";
 import type { Webhooks } from "../../types/webhooks.js";
 import { createChainRules } from "../../src/chain/rules.js";
-import { createApiPlugin } from "../../src/plugin/plugin.js";
 import { loadChain } from "../data/read.js";
+import { temporaryFolder } from "../fixtures/folder.js";
+import { createNode } from "../fixtures/node.js";
 import { copyOf } from "../fixtures/run.js";
 import { createReceiver, type Received, type Receiver } from "./receiver.js";
 import { createLogger, eventually, localTargets } from "./stage.js";
@@ -31,8 +29,7 @@ describe("webhooks for the chain", () => {
   let known: BlockData[];
 
   const open = async (folder = dataDir, more: PorticoOptions = {}): Promise<Webhooks> => {
-    plugin = createApiPlugin({
-      network: chain.network,
+    plugin = createNode({
       events,
       dataDir: folder,
       blocks: { read: (from, limit) => known.filter(({ height }) => height >= from).slice(0, limit) },
@@ -68,7 +65,7 @@ describe("webhooks for the chain", () => {
   };
 
   beforeEach(async () => {
-    dataDir = await mkdtemp(join(tmpdir(), "portico-webhooks-chain-"));
+    dataDir = temporaryFolder();
     lines = [];
     events = new EventEmitter();
     receiver = await createReceiver();
@@ -80,11 +77,6 @@ describe("webhooks for the chain", () => {
       await plugin.stop();
     });
     await open();
-  });
-  afterEach(async () => {
-    await plugin.stop();
-    await receiver.close();
-    await rm(dataDir, { recursive: true });
   });
 
   it("fire once for a block, when it is committed, with a payload made from the chain", async () => {

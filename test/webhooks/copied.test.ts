@@ -1,28 +1,19 @@
 import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
-import { EventEmitter } from "eventemitter3";
-import { createApiPlugin } from "../../src/index.js";
 import type { ApiPlugin } from "../../types/plugin.js";
 import { loadChain } from "../data/read.js";
-import { silentLogger } from "../silent.js";
-import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
+import { temporaryFolder } from "../fixtures/folder.js";
+import { createNode } from "../fixtures/node.js";
 import { createReceiver } from "./receiver.js";
 
 describe("a node that starts from a copy of its data folder", () => {
-  after(closeTemporaryStores);
-
   it("sends the events of the blocks since then once more, under the same ids", async () => {
-    const { network, blocks } = loadChain("core3-testnet-a");
+    const { blocks } = loadChain("core3-testnet-a");
     const receiver = await createReceiver();
     const root = temporaryFolder();
     const startNode = async (name: string, height: number): Promise<ApiPlugin> => {
-      const source = blocks.slice(0, height);
-      const plugin = createApiPlugin({
-        ...{ network, dataDir: join(root, name), events: new EventEmitter(), logger: silentLogger },
-        blocks: { read: (from, limit) => source.slice(from - 1, from - 1 + limit) },
-        options: { webhooks: { allowTargets: ["127.0.0.1/32"] } },
-      });
+      const plugin = createNode({ dataDir: join(root, name), blocks: blocks.slice(0, height), options: { webhooks: { allowTargets: ["127.0.0.1/32"] } } });
       await plugin.start();
       await plugin.settled();
       return plugin;
@@ -43,6 +34,5 @@ describe("a node that starts from a copy of its data folder", () => {
     const first = await told("node", 25);
     expect(new Set(first).size).to.equal(first.length);
     expect(await told("copy", 25)).to.deep.equal(first);
-    await receiver.close();
   });
 });

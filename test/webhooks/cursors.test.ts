@@ -1,19 +1,19 @@
-import type { AddressInfo } from "node:net";
 import { createPublicKey, verify } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { EventEmitter } from "eventemitter3";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
 import { Webhook as Verifier } from "standardwebhooks";
 import type { ApiPlugin } from "../../types/plugin.js";
 import type { BlockData } from "../../types/events.js";
 import type { Webhook, WebhookSecret } from "../../types/webhooks.js";
-import { createApiPlugin } from "../../src/plugin/plugin.js";
 import { loadChain } from "../data/read.js";
+import { temporaryFolder } from "../fixtures/folder.js";
+import { startNode } from "../fixtures/node.js";
 import { copyOfStored } from "../fixtures/stored-chain.js";
 import { createReceiver, type Received, type Receiver } from "./receiver.js";
-import { createLogger, eventually, localTargets } from "./stage.js";
+import { before } from "./rich-block.js";
+import { createScriptedChain } from "./scripted-chain.js";
+import { createStage, eventually, localTargets } from "./stage.js";
 
 const chain = loadChain("core3-testnet-a");
 const token = "the-operator's-token";
@@ -22,10 +22,28 @@ const range = (from: number, to: number): number[] => Array.from({ length: to - 
 const heightsOf = (received: readonly Received[]): number[] => received.map(({ json }) => (json.data as BlockData).height);
 const idsOf = (received: readonly Received[]): string[] => received.map(({ headers }) => String(headers["webhook-id"]));
 
+describe("a webhook whose client moves it before a host has said where it begins", () => {
+  it("begins where the client said last", async () => {
+    const receiver = await createReceiver();
+    const scripted = createScriptedChain(before, Date.now);
+    let answer = (): void => undefined;
+    const answers = new Promise<void>((resolve) => (answer = resolve));
+    const view = async () => {
+      await answers;
+      return scripted.changes.view();
+    };
+    const stage = await createStage({}, { changes: { ...scripted.changes, view } });
+    const { id } = stage.engine.create({ event: "block.applied", target: receiver.url });
+    await nextTurn();
+    stage.engine.patch(id, { from: "genesis" });
+    answer();
+    await stage.count(id, "delivered", before.length);
+  });
+});
+
 describe("a webhook that is a cursor, over HTTP", () => {
   let plugin: ApiPlugin;
   let events: EventEmitter;
-  let dataDir: string;
   let receiver: Receiver;
   let origin: string;
   /** The host's own blocks. */
@@ -61,26 +79,15 @@ describe("a webhook that is a cursor, over HTTP", () => {
 
   beforeEach(async () => {
     receiver = await createReceiver();
-    events = new EventEmitter();
-    dataDir = await mkdtemp(join(tmpdir(), "portico-webhook-cursors-"));
+    const dataDir = temporaryFolder();
     known = chain.blocks.slice(0, first);
     await copyOfStored("core3-testnet-a", dataDir, first);
-    plugin = createApiPlugin({
-      network: chain.network,
-      events,
+    ({ plugin, events, origin } = await startNode({
       dataDir,
       blocks: { read: (from, limit) => known.filter(({ height }) => height >= from).slice(0, limit) },
-      logger: createLogger([]),
       options: { webhooks: { tokens: [token], allowTargets: localTargets, schedule: [20, 20, 20] } },
-    });
-    const server = await plugin.listen(0);
-    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    }));
     await plugin.settled();
-  });
-  afterEach(async () => {
-    await plugin.stop();
-    await receiver.close();
-    await rm(dataDir, { recursive: true });
   });
 
   for (const { from, oldest } of [

@@ -145,7 +145,6 @@ describe("a node that is killed while its host's chain leaves it further back th
 
   let receiver: Receiver;
   beforeEach(async () => void (receiver = await createReceiver()));
-  afterEach(() => receiver.close());
 
   it(`is where its host is, and its webhooks have been told that chain, no more and no less (${schedules} schedules)`, async () => {
     const seed = seedOr(51);

@@ -47,10 +47,6 @@ describe("delivery", () => {
       for (const response of responses.splice(0)) response.end();
     }
   };
-  afterEach(async () => {
-    await stage.close();
-    await receiver.close();
-  });
 
   describe("order", () => {
     it("is that of events, with first attempts made one after another", async () => {

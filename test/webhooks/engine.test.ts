@@ -22,10 +22,6 @@ describe("the webhook engine", () => {
     receiver = await createReceiver();
     stage = await createStage();
   });
-  afterEach(async () => {
-    await stage.close();
-    await receiver.close();
-  });
 
   it("sends an event to a target, signed so that the official library accepts it", async () => {
     const { id, token, secret } = stage.engine.create({ event: "block.forged", target: `${receiver.url}/hook?key=1` });

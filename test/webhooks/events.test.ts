@@ -2,20 +2,11 @@ import { EventEmitter as NodeEmitter } from "node:events";
 import { EventEmitter as FastEmitter } from "eventemitter3";
 import { Utils } from "@arkecosystem/crypto";
 import { expect } from "chai";
-import type { HostEvents } from "../../types/events.js";
-import { systemClock } from "../../src/async/clock.js";
-import type { HostFeed } from "../../src/follow/host-feed.js";
 import { derivedEvents } from "../../src/follow/derive.js";
-import { createWebhookEngine, describeWebhookEvents, type WebhookEngine } from "../../src/webhooks/engine.js";
-import { followHostEvents } from "./host-follow.js";
-import { openWebhookStore, type WebhookEnvironment } from "../../src/webhooks/rows/store.js";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { createProblems } from "../../src/operate/problems.js";
+import { describeWebhookEvents } from "../../src/webhooks/engine.js";
 import { knownEvents } from "../../src/follow/event-catalogue.js";
 import { createReceiver, type Receiver } from "./receiver.js";
-import { createLogger, localTargets } from "./stage.js";
+import { createStage, type Emitter, type Stage } from "./stage.js";
 
 /** The events that the contract lists. */
 const contract = [
@@ -62,10 +53,6 @@ const hostForm = (example: unknown): unknown => {
   );
 };
 
-interface Emitter extends HostEvents {
-  emit(event: string, payload?: unknown): unknown;
-}
-
 /** The least that a host's emitter may offer. */
 const createBareEmitter = (): Emitter => {
   const listeners = new Map<string, Set<(payload?: unknown) => void>>();
@@ -88,44 +75,21 @@ describe("events of the host", () => {
   ] as const) {
     describe(`from ${name}`, () => {
       let receiver: Receiver;
-      let dataDir: string;
-      let environment: WebhookEnvironment;
-      let engine: WebhookEngine;
-      let emitter: Emitter;
-      let feed: HostFeed;
-
+      let stage: Stage;
       before(async () => {
         receiver = await createReceiver();
-        dataDir = await mkdtemp(join(tmpdir(), "portico-events-"));
-        environment = openWebhookStore(dataDir);
-        emitter = createEmitter();
-        const logger = createLogger([]);
-        const host = followHostEvents({ environment, dataDir, events: emitter, declared: ["fork.happened"], logger });
-        feed = host.feed;
-        engine = createWebhookEngine(
-          { allowTargets: localTargets, events: ["fork.happened", "fork.happened"] },
-          { store: environment.store, follow: host.follow, clock: systemClock, logger, problems: createProblems(logger), keepsChain: false },
-        );
-        engine.start();
-      });
-      after(async () => {
-        await feed.end();
-        await engine.stop();
-        await environment.close();
-        await receiver.close();
-        await rm(dataDir, { recursive: true });
+        stage = await createStage({ events: ["fork.happened", "fork.happened"] }, { events: createEmitter() });
       });
 
       for (const event of [...contract, ...beside, "fork.happened"]) {
         it(`${event} arrives once, with the payload of its host`, async () => {
           const example = event === "fork.happened" ? { depth: 3 } : knownEvents[event as keyof typeof knownEvents].example;
-          const { id } = engine.create({ event, target: `${receiver.url}/${event}` });
-          emitter.emit(event, example === null ? undefined : hostForm(example));
+          const { id } = stage.engine.create({ event, target: `${receiver.url}/${event}` });
+          stage.events.emit(event, example === null ? undefined : hostForm(example));
           // A duplicate would arrive before this marker.
-          const marker = engine.create({ event: event === "peer.added" ? "peer.removed" : "peer.added", target: `${receiver.url}/${event}` });
-          emitter.emit(marker.event, "marker");
-          await feed.settled();
-          await engine.settled();
+          const marker = stage.engine.create({ event: event === "peer.added" ? "peer.removed" : "peer.added", target: `${receiver.url}/${event}` });
+          stage.events.emit(marker.event, "marker");
+          await stage.engine.settled();
           const count = receiver.received.length;
           const arrived = async (): Promise<typeof receiver.received> => {
             for (let more = count; ; more++) {
@@ -138,18 +102,18 @@ describe("events of the host", () => {
             [event, example],
             [marker.event, "marker"],
           ]);
-          engine.remove(id);
-          engine.remove(marker.id);
+          stage.engine.remove(id);
+          stage.engine.remove(marker.id);
         });
       }
 
       it("state.started and state:started are one event, sent under the name that the webhook uses, or the canonical one to a pattern", async () => {
-        engine.create({ event: "state.started", target: `${receiver.url}/dot` });
-        engine.create({ event: "state:started", target: `${receiver.url}/colon` });
-        engine.create({ events: ["state.*"], target: `${receiver.url}/pattern` });
+        stage.engine.create({ event: "state.started", target: `${receiver.url}/dot` });
+        stage.engine.create({ event: "state:started", target: `${receiver.url}/colon` });
+        stage.engine.create({ events: ["state.*"], target: `${receiver.url}/pattern` });
         const before = receiver.received.length;
-        emitter.emit("state:started");
-        emitter.emit("state.started");
+        stage.events.emit("state:started");
+        stage.events.emit("state.started");
         const received = (await receiver.until(before + 6)).slice(before);
         expect(received.map(({ path, json }) => `${path} ${json.event}`).sort()).to.deep.equal([
           "/colon state:started",

@@ -43,10 +43,6 @@ describe("deliveries that are committed, but not yet handed over", () => {
   const hook = (more: Partial<WebhookDraft> = {}) => stage.engine.create({ event: "block.forged", target: receiver.url, ...more });
   const emit = (n: number): void => void stage.events.emit("block.forged", { n });
   const numbers = (): number[] => receiver.received.map(({ json }) => (json.data as { n: number }).n);
-  afterEach(async () => {
-    await stage.close();
-    await receiver.close();
-  });
 
   it("are not sent if a client takes the webhook elsewhere, and are counted right", async () => {
     const begun = new Set<number>();

@@ -45,10 +45,6 @@ describe("the last that a webhook is told", () => {
       response.end();
     };
   };
-  afterEach(async () => {
-    await stage.close();
-    await receiver.close();
-  });
 
   const lastWord = (subject: string): string | undefined => accepted.findLast((name) => name.endsWith(` ${subject}`))?.split(" ", 1)[0];
   const inState = (webhookId: number, state: DeliveryState): number => stage.engine.deliveries(webhookId, state, page).total;

@@ -62,23 +62,19 @@ describe("Very many webhooks", () => {
       },
     });
     const stage = await createStage({}, { wrapStore });
-    try {
-      for (let index = 0; index < many; index++) stage.engine.create({ event: "peer.added", target: `http://127.0.0.1:1/${index}`, conditions: [{ key: "ip", condition: "eq", value: String(index) }] });
-      asked.work = 0;
-      await nextTurn();
-      await nextTurn();
-      expect(asked.work, "looks of the dispatcher").to.be.within(1, 10);
-      await stage.engine.settled();
-      asked.register = 0;
-      stage.events.emit("peer.added", { ip: "none" });
-      await stage.engine.settled();
-      expect(asked.register).to.be.below(many / 2);
-      stage.events.emit("peer.added", { ip: "7" });
-      await stage.engine.settled();
-      expect(asked.register).to.be.below(many);
-      expect(stage.engine.deliveries(8, undefined, { offset: 0, limit: 1 }).total).to.equal(1);
-    } finally {
-      await stage.close();
-    }
+    for (let index = 0; index < many; index++) stage.engine.create({ event: "peer.added", target: `http://127.0.0.1:1/${index}`, conditions: [{ key: "ip", condition: "eq", value: String(index) }] });
+    asked.work = 0;
+    await nextTurn();
+    await nextTurn();
+    expect(asked.work, "looks of the dispatcher").to.be.within(1, 10);
+    await stage.engine.settled();
+    asked.register = 0;
+    stage.events.emit("peer.added", { ip: "none" });
+    await stage.engine.settled();
+    expect(asked.register).to.be.below(many / 2);
+    stage.events.emit("peer.added", { ip: "7" });
+    await stage.engine.settled();
+    expect(asked.register).to.be.below(many);
+    expect(stage.engine.deliveries(8, undefined, { offset: 0, limit: 1 }).total).to.equal(1);
   });
 });

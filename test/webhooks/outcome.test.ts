@@ -120,7 +120,7 @@ describe("retry decisions where a target asks for pauses", () => {
     expect(over).to.deep.equal({ state: "retrying", failures: 5, stepSince: now + seconds(7_200), dueAt: now + seconds(7_200) });
   });
 
-  it("go on to the next step where the delivery has waited by its schedule, as rows of earlier versions have", () => {
+  it("go on to the next step where the delivery has waited by its schedule", () => {
     expect(nextStep(busy(seconds(10)), { failures: 3, now, random: 0 }, rules)).to.deep.equal({ state: "retrying", failures: 4, stepSince: now, dueAt: now });
   });
 
@@ -168,34 +168,28 @@ describe("health decisions", () => {
   const fiveDays = 5 * 24 * 3_600_000;
   /** The wall clock is a day behind. */
   const times = { passed: now, wall: now - 24 * 3_600_000 };
-  const healthy = { failingSince: null };
-  const failingFrom = (from: number) => ({ failingSince: 1, failingFrom: from });
-  const none = { failingSince: null, failingFrom: undefined, warned: undefined, disabledBecause: null, warns: false };
+  const none = { failing: undefined, disabledBecause: null, warns: false };
+  const since = (from: number, isAnnounced = false) => ({ since: 1, from, isAnnounced });
+  const afterFailure = (from: number, isAnnounced = false, after = disableAfter) => nextHealth(since(from, isAnnounced), failed, times, after);
 
   it("record the first failure by both clocks, and clear it on the first success", () => {
-    const first = { ...none, failingSince: times.wall, failingFrom: now };
-    expect(nextHealth(healthy, failed, times, disableAfter)).to.deep.equal(first);
-    expect(nextHealth({ ...healthy, failingFrom: 5 }, failed, times, disableAfter)).to.deep.equal(first);
-    expect(nextHealth(failingFrom(now - 5), failed, times, disableAfter)).to.deep.equal({ ...none, failingSince: 1, failingFrom: now - 5 });
-    expect(nextHealth(failingFrom(now - 5), { ok: true, status: 200 }, times, disableAfter)).to.deep.equal(none);
+    expect(nextHealth(undefined, failed, times, disableAfter)).to.deep.equal({ ...none, failing: { since: times.wall, from: now, isAnnounced: false } });
+    expect(afterFailure(now - 5)).to.deep.equal({ ...none, failing: since(now - 5) });
+    expect(nextHealth(since(now - 5), { ok: true, status: 200 }, times, disableAfter)).to.deep.equal(none);
   });
 
   it("disable a webhook after five days of failures, and at once on 410", () => {
-    expect(nextHealth(failingFrom(now - fiveDays + 1), failed, times, disableAfter).disabledBecause).to.equal(null);
-    expect(nextHealth(failingFrom(now - fiveDays), failed, times, disableAfter).disabledBecause).to.equal("failing");
-    expect(nextHealth(healthy, { ...failed, status: 410 }, times, disableAfter).disabledBecause).to.equal("gone");
+    expect(afterFailure(now - fiveDays + 1).disabledBecause).to.equal(null);
+    expect(afterFailure(now - fiveDays).disabledBecause).to.equal("failing");
+    expect(nextHealth(undefined, { ...failed, status: 410 }, times, disableAfter).disabledBecause).to.equal("gone");
   });
 
   it("warn a day before, once, and never where it takes a day or less", () => {
-    const since = failingFrom(now - fiveDays + 24 * 3_600_000);
-    expect(nextHealth(since, failed, times, disableAfter)).to.include({ warns: true, warned: true });
-    expect(nextHealth({ ...since, warned: true }, failed, times, disableAfter)).to.include({ warns: false, warned: true });
-    expect(nextHealth(failingFrom(now - 5), failed, times, disableAfter)).to.include({ warns: false, warned: undefined });
-    expect(nextHealth(failingFrom(now - 5), failed, times, 24 * 3_600_000)).to.include({ warns: false });
-  });
-
-  it("go on from the wall clock's time in a row of an earlier version", () => {
-    expect(nextHealth({ failingSince: now - fiveDays }, failed, times, disableAfter)).to.deep.equal({ ...none, failingSince: now - fiveDays, failingFrom: now - fiveDays, disabledBecause: "failing" });
+    const begun = now - fiveDays + 24 * 3_600_000;
+    expect(afterFailure(begun)).to.deep.equal({ ...none, failing: since(begun, true), warns: true });
+    expect(afterFailure(begun, true)).to.deep.equal({ ...none, failing: since(begun, true) });
+    expect(afterFailure(now - 5).warns).to.equal(false);
+    expect(afterFailure(now - 5, false, 24 * 3_600_000).warns).to.equal(false);
   });
 });
 

@@ -1,16 +1,15 @@
 import { rmSync, writeFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
 import type { BlockData } from "../../types/events.js";
 import type { ApiPlugin } from "../../types/plugin.js";
 import { exportWebhooks } from "../../src/index.js";
-import { createApiPlugin } from "../../src/plugin/plugin.js";
 import { loadChain } from "../data/read.js";
+import { temporaryFolder } from "../fixtures/folder.js";
+import { createNode } from "../fixtures/node.js";
 import { createReceiver, type Received, type Receiver } from "./receiver.js";
-import { createLogger, eventually, localTargets } from "./stage.js";
+import { eventually, localTargets } from "./stage.js";
 
 const chain = loadChain("core3-testnet-a");
 const [first, last] = [20, 30];
@@ -21,17 +20,10 @@ describe("webhooks in a file of their own", () => {
   let plugin: ApiPlugin;
   let known: BlockData[];
   let events: EventEmitter;
-  const folders: string[] = [];
-
-  const folder = async (): Promise<string> => {
-    const made = await mkdtemp(join(tmpdir(), "portico-outlive-"));
-    folders.push(made);
-    return made;
-  };
   const open = async (dataDir: string): Promise<void> => {
     events = new EventEmitter();
-    plugin = createApiPlugin({
-      ...{ network: chain.network, events, dataDir, logger: createLogger([]) },
+    plugin = createNode({
+      ...{ events, dataDir },
       blocks: { read: (from, limit) => known.slice(from - 1, from - 1 + limit) },
       options: { webhooks: { tokens: ["any-token-will-do"], allowTargets: localTargets, schedule: Array.from({ length: 100 }, () => 50) } },
     });
@@ -58,11 +50,6 @@ describe("webhooks in a file of their own", () => {
       response.writeHead(refuses ? 500 : 200).end();
     };
   });
-  afterEach(async () => {
-    await plugin.stop();
-    await receiver.close();
-    for (const dataDir of folders.splice(0)) await rm(dataDir, { recursive: true });
-  });
 
   const quiet = async (): Promise<void> => {
     const isOpen = (id: number): boolean => (["pending", "retrying"] as const).some((state) => (plugin.webhooks?.deliveries(id, state, page).total ?? 0) > 0);
@@ -74,7 +61,7 @@ describe("webhooks in a file of their own", () => {
     ["deleted in favour of nothing but a torn file, which is moved away", (path: string) => (writeFileSync(path, "torn"), ["", "-lock", "-writer"].forEach((end) => rmSync(`${path}${end}`, { force: true })))],
   ] as const) {
     it(`outlive the chain's store: ${what}, they go on with their secrets, cursors and open deliveries; no event is lost or doubled`, async () => {
-      const dataDir = await folder();
+      const dataDir = temporaryFolder();
       await open(dataDir);
       const made = Array.from({ length: 3 }, (_, index) => plugin.webhooks?.create({ events: ["block.applied", "block.reverted"], target: `${receiver.url}/${index}`, order: "strict", from: 10 }) ?? expect.fail());
       await quiet();
@@ -96,7 +83,7 @@ describe("webhooks in a file of their own", () => {
   }
 
   it("are carried to another machine under their ids, secrets and webhook-ids, and go on there with the first that had not arrived", async () => {
-    const [here, there] = [await folder(), await folder()];
+    const [here, there] = [temporaryFolder(), temporaryFolder()];
     await open(here);
     plugin.webhooks?.remove(plugin.webhooks.create({ event: "block.applied", target: receiver.url }).id);
     const made = plugin.webhooks?.create({ event: "block.applied", target: `${receiver.url}/hook`, order: "strict", conditions: [{ key: "totalAmount", condition: "gte", value: -(2n ** 70n) }] }) ?? expect.fail();

@@ -17,10 +17,6 @@ describe("events about webhooks themselves", () => {
     answers = new Map();
     receiver.answer = ({ path }, response) => response.writeHead(answers.get(path) ?? 200).end();
   });
-  afterEach(async () => {
-    await stage.close();
-    await receiver.close();
-  });
 
   const open = async (...given: Parameters<typeof createStage>): Promise<void> => {
     stage = await createStage(...given);

@@ -1,20 +1,14 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { openWebhookStore, type WebhookEnvironment } from "../../src/webhooks/rows/store.js";
-import type { WebhookStore } from "../../src/webhooks/rows/store.js";
+import { temporaryFolder } from "../fixtures/folder.js";
+import { atEndOfTest } from "../at-end.js";
+import { openWebhookStore, type WebhookStore } from "../../src/webhooks/rows/store.js";
 
 /** Each test of a suite has a store of webhooks, in a folder of its own. */
 export const useWebhookStore = (): (() => WebhookStore) => {
-  let dataDir: string;
-  let environment: WebhookEnvironment;
-  beforeEach(async () => {
-    dataDir = await mkdtemp(join(tmpdir(), "portico-webhooks-"));
-    environment = openWebhookStore(dataDir);
+  let store: WebhookStore;
+  beforeEach(() => {
+    const environment = openWebhookStore(temporaryFolder());
+    atEndOfTest(environment.close);
+    ({ store } = environment);
   });
-  afterEach(async () => {
-    await environment.close();
-    await rm(dataDir, { recursive: true });
-  });
-  return () => environment.store;
+  return () => store;
 };

@@ -19,10 +19,6 @@ describe("the pause of a target that answered 429, or 503 with Retry-After", () 
     // The machine has run for a while.
     stage.clock.advance(day);
   });
-  afterEach(async () => {
-    await stage.close();
-    await receiver.close();
-  });
 
   const hook = (path = ""): Webhook => stage.engine.create({ event: "peer.added", target: `${receiver.url}${path}` });
   const emit = (): void => void stage.events.emit("peer.added", {});

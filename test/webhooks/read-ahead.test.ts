@@ -21,10 +21,6 @@ describe("a dispatcher that has read deliveries ahead", () => {
   beforeEach(async () => {
     receiver = await createReceiver();
   });
-  afterEach(async () => {
-    await stage.close();
-    await receiver.close();
-  });
 
   /** Webhook 1 gets three deliveries. The first is answered, the second sent, and the third read ahead. */
   const sendTwo = async (): Promise<{ sent: Sent[]; request(n: number): Promise<Sent> }> => {

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type RequestListener, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { atEndOfTest } from "../at-end.js";
 
 export interface Received {
   path: string;
@@ -11,7 +12,7 @@ export interface Received {
   json: { timestamp: number; data: unknown; event: string };
 }
 
-/** A real HTTP server that receives deliveries. */
+/** A real HTTP server that receives deliveries. It ends with its test. */
 export interface Receiver {
   readonly url: string;
   readonly received: Received[];
@@ -44,6 +45,7 @@ export const closeServer = async (server: Server): Promise<void> => {
 
 export const createReceiver = async (): Promise<Receiver> => {
   const received: Received[] = [];
+  let closing: Promise<void> | undefined;
   let waiting: { count: number; resolve: () => void }[] = [];
   const { server, url } = await listenLocally((request, response) => {
     void readBody(request).then((body) => {
@@ -62,7 +64,8 @@ export const createReceiver = async (): Promise<Receiver> => {
       if (received.length < count) await new Promise<void>((resolve) => waiting.push({ count, resolve }));
       return received;
     },
-    close: () => closeServer(server),
+    close: () => (closing ??= closeServer(server)),
   };
+  atEndOfTest(receiver.close);
   return receiver;
 };

@@ -86,14 +86,14 @@ describe("the records of attempts", () => {
     const add = (id: number, status: number): Promise<void> => new Promise((resolve) => records.add(ended(id, status), false, resolve));
     await add(1, 204);
     await add(2, 500);
-    expect(store.progress(1).failingSince).to.equal(clock.now());
+    expect(store.progress(1).failing?.since).to.equal(clock.now());
     refuses = true;
     records.add(ended(3, 204), false, () => undefined);
     await records.end();
-    expect(store.progress(1).failingSince).to.equal(clock.now());
+    expect(store.progress(1).failing?.since).to.equal(clock.now());
     refuses = false;
     await add(4, 204);
-    expect(store.progress(1).failingSince).to.equal(null);
+    expect(store.progress(1).failing).to.equal(undefined);
     expect([3, 4].map((id) => store.delivery(1, id)?.state)).to.deep.equal(["delivered", "delivered"]);
     expect(lines.filter((line) => line.includes("fails"))).to.have.length(2);
   });

@@ -1,13 +1,10 @@
 import { cpSync } from "node:fs";
 import { expect } from "chai";
-import { EventEmitter } from "eventemitter3";
-import { createApiPlugin } from "../../src/plugin/plugin.js";
 import type { ApiPlugin } from "../../types/plugin.js";
-import type { BlockData } from "../../types/events.js";
 import { webhookOptions } from "../e2e/reader-options.js";
 import { blockData, genesis, network } from "../follow/schedule.js";
-import { silentLogger } from "../silent.js";
-import { closeTemporaryStores, temporaryFolder } from "../store/temporary-store.js";
+import { temporaryFolder } from "../fixtures/folder.js";
+import { createNode } from "../fixtures/node.js";
 import { createReceiver, type Receiver } from "./receiver.js";
 
 const second = blockData("second", 2, genesis.id, []);
@@ -18,8 +15,7 @@ describe("webhooks of a data folder that was restored", () => {
   let node: ApiPlugin;
 
   const start = async (dataDir: string): Promise<void> => {
-    const read = (from: number, limit: number): BlockData[] => blocks.slice(from - 1, from - 1 + limit);
-    node = createApiPlugin({ network, events: new EventEmitter(), dataDir, blocks: { read }, logger: silentLogger, options: { webhooks: webhookOptions } });
+    node = createNode({ network, dataDir, blocks, options: { webhooks: webhookOptions } });
     await node.start();
     await node.settled();
   };
@@ -28,11 +24,6 @@ describe("webhooks of a data folder that was restored", () => {
 
   beforeEach(async () => {
     receiver = await createReceiver();
-  });
-  afterEach(async () => {
-    await node.stop();
-    await receiver.close();
-    await closeTemporaryStores();
   });
 
   it("have ids of their own, though others that were made since the backup had their numbers; those that are in it keep theirs", async () => {

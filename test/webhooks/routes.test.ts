@@ -1,21 +1,16 @@
-import type { AddressInfo } from "node:net";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { EventEmitter } from "eventemitter3";
+import type { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import type { ApiPlugin } from "../../types/plugin.js";
 import type { OpenApiDocument } from "../../src/http/openapi/document.js";
-import { createApiPlugin } from "../../src/plugin/plugin.js";
 import { knownEvents } from "../../src/follow/event-catalogue.js";
-import { loadChain } from "../data/read.js";
+import { bookingEvents } from "../../src/follow/event-names.js";
+import { startNode } from "../fixtures/node.js";
 import { createReceiver, type Received, type Receiver } from "./receiver.js";
-import { createLogger, eventually, localTargets } from "./stage.js";
+import { eventually, localTargets } from "./stage.js";
 
-const chain = loadChain("core3-testnet-a");
 const token = "the-operator's-token";
 
 interface Answer {
@@ -42,7 +37,6 @@ interface OutgoingOperation {
 describe("the webhook routes", () => {
   let plugin: ApiPlugin;
   let events: EventEmitter;
-  let dataDir: string;
   let receiver: Receiver;
   let origin: string;
   let validate: (method: string, path: string, answer: Answer) => void;
@@ -69,23 +63,10 @@ describe("the webhook routes", () => {
 
   before(async () => {
     receiver = await createReceiver();
-    events = new EventEmitter();
-    dataDir = await mkdtemp(join(tmpdir(), "portico-webhook-routes-"));
-    plugin = createApiPlugin({
-      network: chain.network,
-      events,
-      dataDir,
-      logger: createLogger([]),
+    ({ plugin, events, origin } = await startNode({
       options: { webhooks: { tokens: [token, "another-token"], allowTargets: localTargets, events: ["fork.happened"], schedule: [] } },
-    });
-    const server = await plugin.listen(0);
-    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    }));
     validate = await openApiCheck(origin);
-  });
-  after(async () => {
-    await plugin.stop();
-    await receiver.close();
-    await rm(dataDir, { recursive: true });
   });
   beforeEach(async () => {
     const { rows } = plugin.webhooks!.list({ offset: 0, limit: 1_000 });
@@ -360,7 +341,7 @@ describe("the webhook routes", () => {
     it("lists the events, each with an example", async () => {
       const { body } = await get("/webhooks/events");
       const listed = body.data as { event: string; example: unknown }[];
-      expect(listed.map(({ event }) => event)).to.deep.equal([...Object.keys(knownEvents), "fork.happened", "webhook.disabled", "webhook.failing", "webhook.enabled", "delivery.dead"]);
+      expect(listed.map(({ event }) => event)).to.deep.equal([...Object.keys(knownEvents), ...bookingEvents, "fork.happened", "webhook.disabled", "webhook.failing", "webhook.enabled", "delivery.dead"]);
       expect(listed.find(({ event }) => event === "peer.added")?.example).to.deep.equal(knownEvents["peer.added"].example);
       expect(body.meta).to.deep.include({ totalCount: listed.length });
     });
@@ -497,7 +478,7 @@ describe("the webhook routes", () => {
     const { valid, errors } = await new Validator().validate({ ...document });
     expect(valid, JSON.stringify(errors)).to.equal(true);
     const { webhooks, components } = document;
-    expect(Object.keys(webhooks)).to.deep.equal([...Object.keys(knownEvents), "fork.happened", "webhook.disabled", "webhook.failing", "webhook.enabled", "delivery.dead", "batch", "ping"]);
+    expect(Object.keys(webhooks)).to.deep.equal([...Object.keys(knownEvents), ...bookingEvents, "fork.happened", "webhook.disabled", "webhook.failing", "webhook.enabled", "delivery.dead", "batch", "ping"]);
     const ajv = new Ajv2020({ strict: true, strictTypes: false });
     ajv.addVocabulary(["components"]);
     const checks = Object.entries(webhooks).map(([event, item]) => {
@@ -568,14 +549,9 @@ describe("the webhook routes", () => {
   });
 
   it("describe no such requests when webhooks are off", async () => {
-    const without = createApiPlugin({ network: chain.network, events: new EventEmitter(), dataDir: join(dataDir, "without"), logger: createLogger([]), options: { webhooks: false } });
-    const { port } = (await without.listen(0)).address() as AddressInfo;
-    try {
-      const { webhooks } = (await (await fetch(`http://127.0.0.1:${port}/api/openapi.json`)).json()) as OpenApiDocument;
-      expect(webhooks).to.deep.equal({});
-    } finally {
-      await without.stop();
-    }
+    const { url } = await startNode({ options: { webhooks: false } });
+    const { webhooks } = (await (await fetch(`${url}/openapi.json`)).json()) as OpenApiDocument;
+    expect(webhooks).to.deep.equal({});
   });
 });
 

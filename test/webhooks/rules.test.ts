@@ -40,10 +40,6 @@ describe("what a webhook asks for", () => {
   beforeEach(async () => {
     receiver = await createReceiver();
   });
-  afterEach(async () => {
-    await stage.close();
-    await receiver.close();
-  });
 
   describe("a batch", () => {
     const eventsOf = ({ body }: Received): Sent[] =>
@@ -184,27 +180,23 @@ describe("what a webhook asks for", () => {
       await open({}, { concurrency });
       const waiting: ServerResponse[] = [];
       const healthy = await createReceiver();
-      try {
-        receiver.answer = (_request, response) => void waiting.push(response);
-        const a = hook({ match: "all", conditions: [{ key: "height", condition: "eq", value: height + 1 }] }, "/slow");
-        scripted.apply(one);
-        await receiver.until(1);
-        const begun = performance.now();
-        await eventually(() => (performance.now() - begun > slowFrom ? true : undefined));
-        waiting.splice(0).forEach((response) => response.end());
-        await stage.count(a.id, "delivered", 1);
-        const b = hook({ from: "genesis", order: "none" }, "/slow");
-        const places = (slowShare - 1) * concurrency;
-        await receiver.until(1 + places);
-        const c = stage.engine.create({ event: "block.applied", from: height, target: healthy.url });
-        await stage.count(c.id, "delivered", 1);
-        expect(waiting).to.have.length(places);
-        receiver.answer = (_request, response) => response.end();
-        waiting.splice(0).forEach((response) => response.end());
-        await stage.count(b.id, "delivered", height + 1);
-      } finally {
-        await healthy.close();
-      }
+      receiver.answer = (_request, response) => void waiting.push(response);
+      const a = hook({ match: "all", conditions: [{ key: "height", condition: "eq", value: height + 1 }] }, "/slow");
+      scripted.apply(one);
+      await receiver.until(1);
+      const begun = performance.now();
+      await eventually(() => (performance.now() - begun > slowFrom ? true : undefined));
+      waiting.splice(0).forEach((response) => response.end());
+      await stage.count(a.id, "delivered", 1);
+      const b = hook({ from: "genesis", order: "none" }, "/slow");
+      const places = (slowShare - 1) * concurrency;
+      await receiver.until(1 + places);
+      const c = stage.engine.create({ event: "block.applied", from: height, target: healthy.url });
+      await stage.count(c.id, "delivered", 1);
+      expect(waiting).to.have.length(places);
+      receiver.answer = (_request, response) => response.end();
+      waiting.splice(0).forEach((response) => response.end());
+      await stage.count(b.id, "delivered", height + 1);
     });
   });
 });

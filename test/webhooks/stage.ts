@@ -1,9 +1,7 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setImmediate as nextTurn, setTimeout as delay } from "node:timers/promises";
 import { EventEmitter } from "eventemitter3";
 import type { ChainChanges } from "../../types/chain-adapter.js";
+import type { HostEvents } from "../../types/events.js";
 import type { Logger } from "../../types/node-context.js";
 import type { HostLog } from "../../types/host-log.js";
 import type { WebhookStore } from "../../src/webhooks/rows/store.js";
@@ -22,9 +20,15 @@ import { loadChain } from "../data/read.js";
 import { openWebhookStore, type WebhookEnvironment } from "../../src/webhooks/rows/store.js";
 import { createProblems } from "../../src/operate/problems.js";
 import { createWebhookEngine, type WebhookEngine, type WebhookEngineNeeds } from "../../src/webhooks/engine.js";
+import { atEndOfTest } from "../at-end.js";
+import { temporaryFolder } from "../fixtures/folder.js";
 import { createManualClock, type ManualClock } from "./manual-clock.js";
 
-/** An engine on a real store in a temporary folder, with a manual clock. */
+export interface Emitter extends HostEvents {
+  emit(event: string, payload?: unknown): unknown;
+}
+
+/** An engine on a real store in a temporary folder, with a manual clock. It ends with its test. */
 export interface Stage {
   readonly events: EventEmitter;
   readonly clock: ManualClock;
@@ -45,6 +49,8 @@ export interface Stage {
 }
 
 export interface StageNeeds extends Partial<Pick<WebhookEngineNeeds, "resolve" | "logger" | "nodeKey" | "onOutcome" | "sender" | "concurrency">> {
+  /** The host's. Default: one of eventemitter3. */
+  events?: Emitter;
   /** The chain to follow; without it, there is what the host emits. */
   changes?: ChainChanges;
   /** Wraps the engine's store. */
@@ -72,12 +78,11 @@ export const eventually = async <T>(look: () => T | undefined): Promise<T> => {
 
 export const localTargets = ["127.0.0.0/8", "::1"];
 
-export const createStage = async (options: WebhookOptions = {}, { wrapStore = (store) => store, changes, ...needs }: StageNeeds = {}): Promise<Stage> => {
-  const dataDir = await mkdtemp(join(tmpdir(), "portico-webhooks-"));
+const openStage = (options: WebhookOptions, { wrapStore = (store) => store, events = new EventEmitter(), changes, ...needs }: StageNeeds): Stage => {
+  const dataDir = temporaryFolder();
   const lines: string[] = [];
   const clock = createManualClock();
   const problems = createProblems(createLogger(lines));
-  const events = new EventEmitter();
   let follow: Follow;
   let feed: HostFeed;
   const followHost = (log: HostLog, declared: string[]): Follow => {
@@ -118,8 +123,15 @@ export const createStage = async (options: WebhookOptions = {}, { wrapStore = (s
     const delivery = exists ? engine.delivery(webhookId, deliveryId) : undefined;
     return delivery !== undefined && is(delivery) ? delivery : undefined;
   };
+  let closing: Promise<void> | undefined;
+  const end = async (): Promise<void> => {
+    await engine.stop(0);
+    await environment.close();
+  };
+  const close = (): Promise<void> => (closing ??= end());
+  atEndOfTest(close);
   return {
-    events,
+    events: events as EventEmitter,
     clock,
     lines,
     dataDir,
@@ -144,10 +156,8 @@ export const createStage = async (options: WebhookOptions = {}, { wrapStore = (s
       environment = openWebhookStore(dataDir);
       engine = create(environment, changed);
     },
-    close: async () => {
-      await engine.stop(0);
-      await environment.close();
-      await rm(dataDir, { recursive: true });
-    },
+    close,
   };
 };
+
+export const createStage = (options: WebhookOptions = {}, needs: StageNeeds = {}): Promise<Stage> => Promise.resolve(openStage(options, needs));

@@ -81,7 +81,7 @@ const giveUp = (): never => {
 
 /** A store whose transactions go another way. Nothing else is written while one is open. */
 const writeIn = ({ soon, isLong, begins }: Way, store: WebhookStore, step: Step) => async (work: () => void): Promise<void> => {
-  const other = begins === "together" ? store.transactionSoon(() => store.putProgress(9, { failingSince: 9 })) : undefined;
+  const other = begins === "together" ? store.transactionSoon(() => store.putProgress(9, { failing: { since: 9, from: 9, isAnnounced: false } })) : undefined;
   if (begins === "fails" && step.kind === "append") {
     const vain = (): never => {
       store.append({ at: 99, json: "0" }, step.recipients.map(({ begin, ...rest }) => ({ ...rest, event: "peer.added", key: "vain", isPing: begin === 1 })));
@@ -288,6 +288,17 @@ describe("the webhook store", function () {
     expect([...store.webhooks()]).to.have.length(1);
   });
 
+  it("says which deliveries a transaction has changed until that is committed: they are read as they were", async () => {
+    const { store } = environment;
+    const [row = expect.fail()] = store.transaction(() => store.append({ at: 1, json: "{}" }, [{ webhookId: 1, key: "msg", event: "peer.added" }]));
+    const written = store.transactionSoon(() => {
+      store.changeDelivery(row, { ...row, state: "dropped" });
+      return store.isChanging(row.id);
+    });
+    expect(await written).to.equal(true);
+    expect(store.isChanging(row.id)).to.equal(false);
+  });
+
   it("does no two long transactions in one turn of the event loop", async () => {
     const { store } = environment;
     let turns = 0;
@@ -309,9 +320,9 @@ describe("the webhook store", function () {
     const row = store.transaction(() => store.addWebhook(webhookRow));
     expect(store.registerRevision()).to.be.above(revision);
     const before = store.registerRevision();
-    store.transaction(() => store.putProgress(row.id, { cursor: "genesis", failingSince: 5 }));
+    store.transaction(() => store.putProgress(row.id, { cursor: "genesis", failing: { since: 5, from: 5, isAnnounced: false } }));
     expect(store.registerRevision()).to.equal(before);
-    expect(store.progress(1)).to.deep.equal({ cursor: "genesis", failingSince: 5 });
+    expect(store.progress(1)).to.deep.equal({ cursor: "genesis", failing: { since: 5, from: 5, isAnnounced: false } });
     const work = store.workRevision();
     store.transaction(() => store.announceWork());
     expect(store.workRevision()).to.be.above(work);

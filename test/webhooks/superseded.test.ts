@@ -41,10 +41,6 @@ for (const { keepsChain, title } of kinds) {
         response.end();
       };
     });
-    afterEach(async () => {
-      await stage.close();
-      await receiver.close();
-    });
 
     const nameOf = ({ json }: Received): string => `${json.event} ${(json.data as { id: string }).id}`;
     const told = (): string[] => receiver.received.map(nameOf);
@@ -537,24 +533,19 @@ describe("a delivery whose outcome is written just when its block is reverted", 
       },
     });
     const stage = await createStage({ schedule: [1, 1, 1] }, { changes: scripted.changes, wrapStore });
-    try {
-      const told = (): string[] => receiver.received.map(({ json: { event } }) => event);
-      receiver.answer = (_request, response) => {
-        response.statusCode = told().length === 1 ? 500 : 200;
-        response.end();
-      };
-      const { id } = stage.engine.create({ events: ["block.*"], target: receiver.url });
-      scripted.apply(b);
-      await stage.count(id, "delivered", 1);
-      stage.clock.advance(day);
-      scripted.apply(next);
-      await stage.count(id, "delivered", 2);
-      expect(told()).to.deep.equal(["block.applied", "block.reverted", "block.applied"]);
-      expect(stage.engine.deliveries(id, "superseded", page).total).to.equal(1);
-    } finally {
-      await stage.close();
-      await receiver.close();
-    }
+    const told = (): string[] => receiver.received.map(({ json: { event } }) => event);
+    receiver.answer = (_request, response) => {
+      response.statusCode = told().length === 1 ? 500 : 200;
+      response.end();
+    };
+    const { id } = stage.engine.create({ events: ["block.*"], target: receiver.url });
+    scripted.apply(b);
+    await stage.count(id, "delivered", 1);
+    stage.clock.advance(day);
+    scripted.apply(next);
+    await stage.count(id, "delivered", 2);
+    expect(told()).to.deep.equal(["block.applied", "block.reverted", "block.applied"]);
+    expect(stage.engine.deliveries(id, "superseded", page).total).to.equal(1);
   });
 });
 
@@ -567,10 +558,6 @@ describe("a webhook that has room for a part of a block", () => {
     receiver = await createReceiver();
     scripted = createScriptedChain(before, () => stage.clock.now());
     stage = await createStage({ window: 2 }, { changes: scripted.changes });
-  });
-  afterEach(async () => {
-    await stage.close();
-    await receiver.close();
   });
 
   const events = ["block.applied", "block.reverted", "transaction.applied", "transaction.reverted"];

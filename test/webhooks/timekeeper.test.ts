@@ -111,10 +111,6 @@ for (const { title, by } of jumps) {
         receiver = await createReceiver();
         receiver.answer = (_request, response) => response.writeHead(500).end();
       });
-      afterEach(async () => {
-        await stage.close();
-        await receiver.close();
-      });
       const openStage = async (options: WebhookOptions = {}, needs: StageNeeds = {}): Promise<Webhook> => {
         stage = await createStage(options, needs);
         return stage.engine.create({ event: "peer.added", target: receiver.url });
@@ -205,10 +201,6 @@ describe("elapsed time of webhooks over restarts", () => {
   beforeEach(async () => {
     receiver = await createReceiver();
     receiver.answer = (_request, response) => response.writeHead(500).end();
-  });
-  afterEach(async () => {
-    await stage.close();
-    await receiver.close();
   });
 
   it("adds up, though the machine is started anew each day and its wall clock set back", async () => {

@@ -19,10 +19,6 @@ describe("while an attempt is under way", () => {
     waiting = [];
     receiver.answer = ({ path }, response) => void (path === "/hangs" ? waiting.push(response) : response.end());
   });
-  afterEach(async () => {
-    await stage.close();
-    await receiver.close();
-  });
 
   it("its webhook may get another target, where the next is sent once it has ended, also in strict order", async () => {
     await open();

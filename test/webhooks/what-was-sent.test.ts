@@ -38,10 +38,6 @@ describe("what a receiver was sent, or may have been, is taken back once the cha
     const lasting = { schedule: [day, 5 * day, day, day], disableAfter: 365 * day, deliveredRetention: 365 * day };
     stage = await createStage({ ...lasting, ...options }, keepsChain ? { changes: scripted.changes } : {});
   };
-  afterEach(async () => {
-    await stage.close();
-    await receiver.close();
-  });
 
   const until = (isSo: () => boolean): Promise<true> => eventually(() => (isSo() ? true : undefined));
   const total = (id: number, state: DeliveryState): number => stage.engine.deliveries(id, state, page).total;
@@ -124,6 +120,115 @@ describe("what a receiver was sent, or may have been, is taken back once the cha
     });
   }
 
+  it("though its delivery is no longer kept, as the chain stood still for longer than that", async () => {
+    await begin(true, { deliveredRetention: 2 * day });
+    const { id } = stage.engine.create({ events: both, target: receiver.url });
+    await apply("7001");
+    await until(() => total(id, "delivered") === 1);
+    await until(() => {
+      stage.clock.advance(day);
+      return total(id, "delivered") === 0;
+    });
+    await revert(1);
+    await apply("7009");
+    await until(isAccepted("block.applied 7009"));
+    expect(reversals()).to.deep.equal(["block.reverted 7001"]);
+  });
+
+  it("and what is still open of a block that had been final is not sent after that", async () => {
+    await begin(true);
+    const { id } = stage.engine.create({ events: both, target: receiver.url });
+    refused.add("block.applied 7001");
+    await apply("7001", ...later);
+    await until(isAccepted("block.applied 8129"));
+    await revert(later.length + 1);
+    await apply("7009");
+    refused.clear();
+    await until(isAccepted("block.applied 7009"));
+    expect(total(id, "retrying")).to.equal(0);
+    expect(accepted).not.to.include("block.applied 7001");
+  });
+
+  it("once the attempt under way has ended, though its webhook was disabled and enabled meanwhile", async () => {
+    await begin(true);
+    const { id } = stage.engine.create({ events: both, target: receiver.url });
+    unanswered.add("block.applied 7001");
+    await apply("7001");
+    await until(() => open.length === 1);
+    stage.engine.patch(id, { enabled: false });
+    await stage.engine.settled();
+    await revert(1);
+    await apply("7009");
+    stage.engine.patch(id, { enabled: true });
+    await until(() => total(id, "pending") === 2);
+    const other = stage.engine.create({ event: "block.applied", target: `${receiver.url}/other` });
+    await apply("7010");
+    await until(() => total(other.id, "delivered") === 1);
+    expect(receiver.received.map(nameOf)).to.deep.equal(["block.applied 7001", "block.applied 7010"]);
+    open.forEach((response) => response.end());
+    await until(isAccepted("block.applied 7009"));
+    expect(reversals()).to.deep.equal(["block.reverted 7001"]);
+  });
+
+  describe("where a host offers no changes of its chain", () => {
+    const transactions = ["transaction.applied", "transaction.reverted"];
+
+    it("though its reversal is open as its webhook is disabled, and the chain has gone on far", async () => {
+      await begin(false);
+      const { id } = stage.engine.create({ events: both, target: receiver.url });
+      await stage.engine.settled();
+      stage.events.emit("block.applied", { id: "a", height: 5 });
+      await until(isAccepted("block.applied a"));
+      refused.add("block.reverted a");
+      stage.events.emit("block.reverted", { id: "a", height: 5 });
+      await until(() => total(id, "retrying") === 1);
+      stage.events.emit("block.applied", { id: "b", height: 300 });
+      await until(isAccepted("block.applied b"));
+      refused.clear();
+      stage.engine.patch(id, { enabled: false });
+      stage.engine.patch(id, { enabled: true });
+      await until(isAccepted("block.reverted a"));
+    });
+
+    it("once, though its webhook was disabled and the process started again: nothing is sent after its reversal", async () => {
+      await begin(false);
+      const { id } = stage.engine.create({ events: transactions, target: receiver.url });
+      const blocks = stage.engine.create({ event: "block.applied", target: `${receiver.url}/blocks` });
+      await stage.engine.settled();
+      refused.add("transaction.applied one");
+      stage.events.emit("block.applied", { id: "b10", height: 10 });
+      await until(() => total(blocks.id, "delivered") === 1);
+      stage.events.emit("transaction.applied", { id: "one" });
+      await until(() => total(id, "retrying") === 1);
+      stage.engine.patch(id, { enabled: false });
+      await stage.restart();
+      stage.engine.patch(id, { enabled: true });
+      await until(() => total(id, "retrying") === 1);
+      stage.events.emit("block.applied", { id: "b11", height: 11 });
+      await until(() => total(blocks.id, "delivered") === 2);
+      stage.events.emit("transaction.reverted", { id: "one" });
+      refused.clear();
+      await until(isAccepted("transaction.reverted one"));
+      expect(total(id, "superseded")).to.equal(1);
+      expect(total(id, "retrying")).to.equal(0);
+    });
+
+    it("whatever heights the events of blocks between name", async () => {
+      await begin(false);
+      const { id } = stage.engine.create({ events: transactions, target: receiver.url });
+      await stage.restart();
+      stage.events.emit("transaction.applied", { id: "one" });
+      await until(() => total(id, "delivered") === 1);
+      stage.events.emit("block.applied", { id: "b300", height: 300 });
+      await stage.engine.settled();
+      stage.events.emit("transaction.applied", { id: "two" });
+      await until(() => total(id, "delivered") === 2);
+      for (const name of ["two", "one"]) stage.events.emit("transaction.reverted", { id: name });
+      await until(isAccepted("transaction.reverted two"));
+      await until(isAccepted("transaction.reverted one"));
+    });
+  });
+
   it("and a retry that is left of it holds up no other", async () => {
     await begin(true);
     const { id } = stage.engine.create({ event: "block.applied", target: receiver.url });
@@ -142,6 +247,27 @@ describe("what a receiver was sent, or may have been, is taken back once the cha
       stage.clock.advance(day);
       return accepted.includes("block.applied 7001");
     });
+  });
+
+  it("and what is open stays open, where a webhook is imported under the number of one that was just removed", async () => {
+    await begin(false);
+    const { id } = stage.engine.create({ event: "block.applied", target: receiver.url });
+    await stage.engine.settled();
+    refused.add("block.applied b");
+    for (const block of ["a", "b"]) stage.events.emit("block.applied", { id: block, height: 5 });
+    await until(() => total(id, "delivered") === 1 && total(id, "retrying") === 1);
+    const text = stage.engine.export();
+    stage.engine.remove(id);
+    stage.engine.import(text);
+    // What was delivered for the one before is removed in the background.
+    await until(() => {
+      stage.clock.advance(1_000);
+      return total(id, "delivered") === 0;
+    });
+    await until(() => total(id, "retrying") === 1);
+    refused.clear();
+    stage.clock.advance(2 * day);
+    await until(isAccepted("block.applied b"));
   });
 
   it("but what a host declares has no opposite, whatever its name ends in", async () => {

@@ -1,5 +1,5 @@
 import type { Block, BlockData, ChangesView, OrphanBlock, Transaction } from "portico";
-import type { ChainRules } from "portico/chain";
+import { type ChainRules, type EndedLock, locksEndedBy } from "portico/chain";
 import { blockColumns, rowFrom, transactionColumns } from "./columns.js";
 import type { Database } from "./database.js";
 import type { State } from "./revisions.js";
@@ -35,10 +35,18 @@ const transactionsOf = (database: Database, { revision }: Pick<State, "revision"
     .all(`SELECT * FROM transactions WHERE ${alive("transactions", "?1")} AND blockId = ?2 ORDER BY sequence`, [revision, id])
     .map((row) => rowFrom<Transaction>(transactionColumns, row, "absent"));
 
+/** The locks that a block's claims and refunds end. */
+const locksOf = (database: Database, { revision }: Pick<State, "revision">, transactions: readonly Transaction[]): EndedLock[] =>
+  locksEndedBy(transactions, (id) => {
+    const row = database.get(`SELECT * FROM transactions WHERE ${alive("transactions", "?1")} AND id = ?2`, [revision, id]);
+    return row && rowFrom<Transaction>(transactionColumns, row, "absent");
+  });
+
 /** To be called with the state whose tip is about to be reverted, and the revision that makes. */
 export const noteReverted = (database: Database, state: State, gone: number, now: number): void => {
   const { tip } = state;
-  const block = JSON.stringify({ ...blockAt(database, state, tip.height), transactions: transactionsOf(database, state, tip) }, amountsAsTexts);
+  const transactions = transactionsOf(database, state, tip);
+  const block = JSON.stringify({ ...blockAt(database, state, tip.height), transactions, locks: locksOf(database, state, transactions) }, amountsAsTexts);
   // A chain that is older than this table has blocks without a visit.
   const known = database.get("SELECT born FROM visits WHERE id = ? AND gone = ?", [tip.id, never]);
   if (known === undefined) database.run("INSERT INTO visits (born, gone, id) VALUES (?, ?, ?)", [state.revision, never, tip.id]);
@@ -69,7 +77,9 @@ const lastVisit = (database: Database, revision: number, id: string): Visit | un
 const orphanOf = (visit: Visit | undefined, revision: number, rules: ChainRules): OrphanBlock | undefined => {
   if (visit === undefined || visit.gone > revision || visit.block === null) return undefined;
   const { appliedAt, revertedAt, times, block } = visit;
-  return { ...rules.parseBlock(JSON.parse(block) as BlockData), times, revertedAt: revertedAt ?? 0, ...(appliedAt === null ? {} : { appliedAt }) };
+  const data = JSON.parse(block) as BlockData & { locks: (Omit<EndedLock, "amount"> & { amount: string })[] };
+  const locks = data.locks.map((lock) => ({ ...lock, amount: BigInt(lock.amount) }));
+  return { ...rules.parseBlock(data), locks, times, revertedAt: revertedAt ?? 0, ...(appliedAt === null ? {} : { appliedAt }) };
 };
 
 /** The chain at one revision, for readers that follow it. */
@@ -78,7 +88,8 @@ export const changesViewOf = (database: Database, state: State, rules: ChainRule
   const visitOf = (id: string): Visit | undefined => lastVisit(database, revision, id);
   const keptBlock = (block: Block) => {
     const { appliedAt, times } = visitOf(block.id) ?? {};
-    return { block, transactions: transactionsOf(database, state, block), times: times ?? 0, ...(typeof appliedAt === "number" ? { appliedAt } : {}) };
+    const transactions = transactionsOf(database, state, block);
+    return { block, transactions, locks: locksOf(database, state, transactions), times: times ?? 0, ...(typeof appliedAt === "number" ? { appliedAt } : {}) };
   };
   return {
     tip,

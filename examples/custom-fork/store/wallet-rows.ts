@@ -5,8 +5,9 @@ import type { SqlRow } from "./database.js";
 import type { State } from "./revisions.js";
 
 export const walletFrom = (found: SqlRow): Wallet => {
-  const { address, publicKey, secondPublicKey, username, balance, lockedBalance, nonce, vote, multiSignature, resigned, voteBalance, producedBlocks } =
+  const { address, publicKey, secondPublicKey, username, balance, lockedBalance, nonce, vote, multiSignature, resigned, ...asDelegate } =
     rowFrom(walletColumns, found, "null");
+  const { voteBalance, producedBlocks, forgedFees, forgedRewards, rank } = asDelegate;
   return {
     address,
     publicKey,
@@ -21,6 +22,9 @@ export const walletFrom = (found: SqlRow): Wallet => {
     resigned,
     voteBalance,
     producedBlocks,
+    forgedFees,
+    forgedRewards,
+    rank,
   };
 };
 

@@ -6,7 +6,7 @@ import { InputOf, isoDate, isoTime, spanOf } from "../../http/input/schema.js";
 import { isDigits } from "../../text/digits.js";
 
 /** The first height from 1 on whose block is not before a time; that above the tip if there is none. Blocks never go back in time. */
-const firstHeightAt = async (timestamp: number, chain: ChainSnapshot): Promise<number> => {
+export const firstHeightAt = async (timestamp: number, chain: ChainSnapshot): Promise<number> => {
   let [low, high] = [1, chain.tip.height + 1];
   while (low < high) {
     const middle = (low + high) >>> 1;
@@ -25,7 +25,7 @@ export const heightsWithin = async ({ from, to }: Range<number>, chain: ChainSna
 });
 
 /** A height, or the first and the last moment of what is named, in milliseconds since 1970. */
-type PeriodEnd = { height: number } | { begin: number; end: number };
+export type PeriodEnd = { height: number } | { begin: number; end: number };
 
 const parseEnd = (text: string): PeriodEnd | undefined => {
   if (isDigits(text) && text.length < 16) return { height: Number(text) };

@@ -1,59 +1,26 @@
+import type { Block, Transaction, Wallet } from "../../../types/chain.js";
 import type { ChainSnapshot, MaybePromise } from "../../../types/chain-adapter.js";
 import type { Page, TransactionFilter, WalletChange } from "../../../types/chain-queries.js";
-import type { Block, Lock, Transaction, Wallet } from "../../../types/chain.js";
-import { type Effect, effectOn } from "./effect.js";
-import type { Heights } from "./period.js";
 import { htlcClaimKind, htlcLockKind, htlcRefundKind } from "../../chain/blocks/transaction-types.js";
-import { lockEndedBy } from "../../chain/locks.js";
+import { amountText, type Booking, bookingsOf, forgingOf } from "../../chain/bookings.js";
+import { type EndedLock, lockEndedBy, lockOpenedBy } from "../../chain/locks.js";
 import type { ChainRules } from "../../chain/rules.js";
 import { PorticoError } from "../../errors.js";
-
-/** A row of a statement. Amounts are whole numbers of 1e-8 as text, empty where there is nothing. */
-interface Booking {
-  /** The block's, ISO 8601. */
-  time: string;
-  height: number;
-  /** Key of the transaction's type, `forged` for a block, or `other` for what a block changed and no transaction tells. */
-  kind: string;
-  /** Of the transaction, or the block. */
-  id: string;
-  counterparty: string;
-  memo: string;
-  in: string;
-  out: string;
-  fee: string;
-  /** After the row. */
-  balance: string;
-}
-
-const columns = ["time", "height", "kind", "id", "counterparty", "memo", "in", "out", "fee", "balance"] as const satisfies (keyof Booking)[];
-const texts: ReadonlySet<keyof Booking> = new Set(["kind", "id", "counterparty", "memo"]);
-
-/** What spreadsheets would take for a formula gets a `'` before it. */
-const asText = (text: string): string => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
-
-const quoted = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-
-/** RFC 4180. */
-export const csvHeader = `${columns.join(",")}\r\n`;
-
-export const csvLine = (booking: Booking): string =>
-  `${columns.map((name) => quoted(texts.has(name) ? asText(String(booking[name])) : String(booking[name]))).join(",")}\r\n`;
-
-export const jsonLine = (booking: Booking): string => `${JSON.stringify(booking)}\n`;
-
-export const amountText = (amount: bigint): string => (amount === 0n ? "" : amount.toString());
+import { everyRow, pageRows, rowsBelow } from "../pages.js";
+import type { StatementRow } from "./row.js";
+import type { Heights } from "./period.js";
 
 export interface StatementNeeds {
   rules: ChainRules;
   wallet: Pick<Wallet, "address" | "publicKey">;
   heights: Heights;
+  /** Oldest first, or newest first. */
+  direction: "asc" | "desc";
+  /** Whether a row says what the balance was before the period: the oldest row. */
+  opening: boolean;
   /** Opens the state that the statement is of, again and again, so that none is held while a client is slow. */
   open(): MaybePromise<ChainSnapshot>;
 }
-
-/** Rows read at a time: as many as are answered in one step. */
-const pageRows = 100;
 
 /** Rows in order, some at a time, each time from a state of its own. */
 class Rows<Row> {
@@ -98,27 +65,16 @@ interface Sources {
   owned: Rows<Transaction>;
   forged: Rows<Block> | undefined;
   changes: Rows<WalletChange>;
-  /** Ascending heights of `consumedLocks`. */
+  /** Heights of `consumedLocks`, in order. */
   consumed: number[];
 }
 
-const ownedBy =
-  (address: string) =>
-  (chain: ChainSnapshot, offset: number, limit: number): MaybePromise<Page<Transaction>> =>
-    chain.transactions({ filter: { ownerId: address }, order: { field: "timestamp", direction: "asc" }, offset, limit });
+type Direction = StatementNeeds["direction"];
 
-/** How many of a wallet's transactions are below a height. */
-const ownedBelow = async (address: string, height: number, chain: ChainSnapshot): Promise<number> => {
-  if (height <= 1) return 0;
-  let [low, high] = [0, (await ownedBy(address)(chain, 0, 1)).total];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    const [row] = (await ownedBy(address)(chain, middle, 1)).rows;
-    if (row === undefined || row.blockHeight >= height) high = middle;
-    else low = middle + 1;
-  }
-  return low;
-};
+const ownedBy =
+  (address: string, direction: Direction) =>
+  (chain: ChainSnapshot, offset: number, limit: number): MaybePromise<Page<Transaction>> =>
+    chain.transactions({ filter: { ownerId: address }, order: { field: "timestamp", direction }, offset, limit });
 
 const changesOf = (chain: ChainSnapshot, query: Parameters<NonNullable<ChainSnapshot["walletChanges"]>>[0]): MaybePromise<Page<WalletChange>> => {
   if (chain.walletChanges === undefined) throw new PorticoError("NOT_SUPPORTED");
@@ -134,30 +90,22 @@ const growth = 4;
  * What changed a wallet, in windows of heights. A page of a list costs more the longer the list is, as it is counted; a window costs what is
  * in it, and is as wide as seems to hold a page.
  */
-const changesIn = (address: string, { from, to }: Heights): Rows<WalletChange> => {
-  let next = from;
+const changesIn = (address: string, heights: Heights, direction: Direction): Rows<WalletChange> => {
+  let { from, to } = heights;
   let width = firstWindow;
   return new Rows(async (chain) => {
-    while (next <= to) {
-      const window = { from: next, to: Math.min(to, next + width - 1) };
-      const { rows, total } = await changesOf(chain, { address, heights: window, direction: "asc", offset: 0, limit: pageRows });
+    while (from <= to) {
+      const window = direction === "asc" ? { from, to: Math.min(to, from + width - 1) } : { from: Math.max(from, to - width + 1), to };
+      const { rows, total } = await changesOf(chain, { address, heights: window, direction, offset: 0, limit: pageRows });
       const last = rows.at(-1);
-      next = last === undefined || rows.length >= total ? window.to + 1 : last.height + 1;
+      const isRead = last === undefined || rows.length >= total;
+      if (direction === "asc") from = isRead ? window.to + 1 : last.height + 1;
+      else to = isRead ? window.from - 1 : last.height - 1;
       width = Math.ceil(Math.min(growth, pageRows / total) * (window.to - window.from + 1));
       if (last !== undefined) return rows;
     }
     return [];
   });
-};
-
-/** Every row of a list. */
-const everyRow = async <Row>(ask: (offset: number, limit: number) => MaybePromise<Page<Row>>): Promise<Row[]> => {
-  const rows: Row[] = [];
-  for (;;) {
-    const page = await ask(rows.length, pageRows);
-    rows.push(...page.rows);
-    if (page.rows.length === 0 || rows.length >= page.total) return rows;
-  }
 };
 
 /**
@@ -178,127 +126,123 @@ const consumedLocks = async (address: string, { from, to }: Heights, chain: Chai
   return heights.filter((height) => height >= from && height <= to).sort((a, b) => a - b);
 };
 
-const sourcesOf = async ({ wallet: { address, publicKey }, heights }: StatementNeeds, chain: ChainSnapshot): Promise<Sources> => ({
-  owned: inPages(ownedBy(address), await ownedBelow(address, heights.from, chain)),
-  forged:
-    publicKey === null
-      ? undefined
-      : inPages((snapshot, offset, limit) =>
-          snapshot.blocks({ filter: { generatorPublicKey: publicKey, height: heights }, order: { field: "height", direction: "asc" }, offset, limit }),
-        ),
-  changes: changesIn(address, heights),
-  consumed: await consumedLocks(address, heights, chain),
-});
-
-/** The lock that a claim or refund ends, as its own transaction opened it. */
-const lockEnded = async ({ asset }: Transaction, chain: ChainSnapshot): Promise<Lock | undefined> => {
-  const ending = (asset?.claim ?? asset?.refund) as { lockTransactionId?: unknown } | undefined;
-  const id = ending?.lockTransactionId;
-  const opened = typeof id === "string" ? await chain.transaction(id) : undefined;
-  if (opened === undefined) return undefined;
-  const { lock } = (opened.asset ?? {}) as { lock?: Pick<Lock, "secretHash" | "expiration"> };
-  if (lock === undefined) return undefined;
-  const { senderId, senderPublicKey, amount, timestamp } = opened;
-  return { lockId: opened.id, senderId, senderPublicKey, recipientId: opened.recipientId ?? senderId, amount, timestamp, ...lock };
-};
-
-interface Entry {
-  effect: Effect;
-  kind: string;
-  id: string;
-  counterparty: string;
-  memo: string;
-}
-
-const otherParty = (address: string, transaction: Transaction, lock: Lock | undefined, rules: ChainRules): string => {
-  if (lock !== undefined && transaction.senderId !== address) return lock.senderId === address ? lock.recipientId : lock.senderId;
-  if (lock !== undefined) return address === lock.senderId ? lock.recipientId : lock.senderId;
-  if (transaction.senderId !== address) return transaction.senderId;
-  const recipients = rules.recipientsOf(transaction);
-  const others = recipients.filter((recipient) => recipient !== address);
-  return others.length > 1 ? "" : (others[0] ?? recipients[0] ?? "");
-};
-
-const entryOf = async (transaction: Transaction, { wallet: { address }, rules }: StatementNeeds, chain: ChainSnapshot): Promise<Entry> => {
-  const mayEndLock = transaction.asset?.claim !== undefined || transaction.asset?.refund !== undefined;
-  const lock = mayEndLock ? await lockEnded(transaction, chain) : undefined;
+const sourcesOf = async ({ wallet: { address, publicKey }, heights, direction }: StatementNeeds, chain: ChainSnapshot): Promise<Sources> => {
+  const owned = ownedBy(address, direction);
+  const oldestFirst = ownedBy(address, "asc");
+  const below = (height: number): Promise<number> => rowsBelow(height, (offset, limit) => oldestFirst(chain, offset, limit));
+  const { total } = await oldestFirst(chain, 0, 1);
+  const order = { field: "height", direction } as const;
+  const forgedBy = (generatorPublicKey: string): Rows<Block> =>
+    inPages((snapshot, offset, limit) => snapshot.blocks({ filter: { generatorPublicKey, height: heights }, order, offset, limit }));
+  const consumed = await consumedLocks(address, heights, chain);
   return {
-    effect: effectOn(address, transaction, lock, rules),
-    kind: rules.types.of(transaction).key,
-    id: transaction.id,
-    counterparty: otherParty(address, transaction, lock, rules),
-    memo: transaction.vendorField ?? "",
+    owned: inPages(owned, direction === "asc" ? await below(heights.from) : total - (await below(heights.to + 1))),
+    forged: publicKey === null ? undefined : forgedBy(publicKey),
+    changes: changesIn(address, heights, direction),
+    consumed: direction === "asc" ? consumed : consumed.reverse(),
   };
 };
 
-const netOf = (entries: readonly Entry[]): bigint => entries.reduce((sum, { effect }) => sum + effect.in - effect.out - effect.fee, 0n);
+/** The lock that a claim or refund ends, as its own transaction opened it. */
+const lockEnded = async (transaction: Transaction, chain: ChainSnapshot): Promise<EndedLock | undefined> => {
+  const id = lockEndedBy(transaction);
+  const opened = id === undefined ? undefined : await chain.transaction(id);
+  return opened && lockOpenedBy(opened);
+};
+
+/** What a transaction does to the statement's wallet; undefined where it does not concern it. */
+const bookingBy = async (transaction: Transaction, { wallet: { address }, rules }: StatementNeeds, chain: ChainSnapshot): Promise<Booking | undefined> => {
+  const lock = await lockEnded(transaction, chain);
+  return bookingsOf(transaction, () => lock, rules).find((booking) => booking.address === address);
+};
+
+const netOf = (bookings: readonly Booking[]): bigint => bookings.reduce((sum, booking) => sum + booking.in - booking.out - booking.fee, 0n);
 
 /**
- * The entries of a block whose own do not come out at what the wallet had after it: transactions of others may pay a wallet without naming
- * it, as a claim that anybody sends does. What is still left then is one entry more.
+ * The bookings of a block whose own do not come out at what the wallet had after it: transactions of others may pay a wallet without naming
+ * it, as a claim that anybody sends does. What is still left then is one booking more.
  */
-const completed = async (block: Block, own: readonly Entry[], change: bigint, needs: StatementNeeds, chain: ChainSnapshot): Promise<Entry[]> => {
-  const entries: Entry[] = [];
+const completed = async (block: Block, own: readonly Booking[], change: bigint, needs: StatementNeeds, chain: ChainSnapshot): Promise<Booking[]> => {
+  const bookings: Booking[] = [];
   for (let offset = 0; ; offset += pageRows) {
     const { rows, total } = await chain.transactions({ filter: { blockId: block.id }, order: { field: "timestamp", direction: "asc" }, offset, limit: pageRows });
     for (const transaction of rows) {
-      const known = own.find(({ id }) => id === transaction.id);
-      const entry = known ?? (await entryOf(transaction, needs, chain));
-      if (known !== undefined || entry.effect.in !== 0n || entry.effect.out !== 0n || entry.effect.fee !== 0n) entries.push(entry);
+      const booking = own.find(({ id }) => id === transaction.id) ?? (await bookingBy(transaction, needs, chain));
+      if (booking !== undefined) bookings.push(booking);
     }
     if (offset + rows.length >= total || rows.length === 0) break;
   }
-  entries.push(...own.filter(({ kind }) => kind === forgedKind));
-  const left = change - netOf(entries);
-  if (left !== 0n) {
-    const effect = { in: left > 0n ? left : 0n, out: left < 0n ? -left : 0n, fee: 0n };
-    entries.push({ effect, kind: "other", id: block.id, counterparty: "", memo: "" });
-  }
-  return entries;
+  bookings.push(...own.filter(({ id }) => id === block.id));
+  const left = change - netOf(bookings);
+  if (left === 0n) return bookings;
+  const { address } = needs.wallet;
+  return [...bookings, { address, kind: "other", id: block.id, counterparty: "", memo: "", in: left > 0n ? left : 0n, out: left < 0n ? -left : 0n, fee: 0n }];
 };
 
-const forgedKind = "forged";
-
-/** The next block that did something to the wallet, and what; undefined at the end. */
-const nextBlock = async ({ owned, forged, changes, consumed }: Sources, needs: StatementNeeds, chain: ChainSnapshot): Promise<{ block: Block; entries: Entry[]; balance: bigint | undefined } | undefined> => {
+/** Height of the next block that did something to the wallet; undefined at the end. */
+const nextHeight = async ({ owned, forged, changes, consumed }: Sources, { heights, direction }: StatementNeeds, chain: ChainSnapshot): Promise<number | undefined> => {
   const heads = [(await owned.next(chain))?.blockHeight, (await forged?.next(chain))?.height, (await changes.next(chain))?.height, consumed[0]];
-  const height = Math.min(...heads.map((head) => head ?? Infinity));
-  if (height > needs.heights.to) return undefined;
-  const entries: Entry[] = [];
+  const found = heads.filter((head) => head !== undefined && head >= heights.from && head <= heights.to) as number[];
+  if (found.length === 0) return undefined;
+  return direction === "asc" ? Math.min(...found) : Math.max(...found);
+};
+
+/** What the next block did to the wallet, oldest first; undefined at the end. */
+const nextBlock = async (sources: Sources, needs: StatementNeeds, chain: ChainSnapshot): Promise<{ block: Block; bookings: Booking[] } | undefined> => {
+  const { owned, forged, changes, consumed } = sources;
+  const height = await nextHeight(sources, needs, chain);
+  if (height === undefined) return undefined;
+  const bookings: Booking[] = [];
   for (let row = await owned.next(chain); row?.blockHeight === height; row = await owned.next(chain)) {
-    entries.push(await entryOf(row, needs, chain));
+    const booking = await bookingBy(row, needs, chain);
+    if (booking !== undefined) bookings.push(booking);
     owned.take();
   }
+  if (needs.direction === "desc") bookings.reverse();
   const made = await forged?.next(chain);
   const block = made?.height === height ? made : await chain.block({ height });
   if (block === undefined) throw new Error(`the chain has no block ${height}`);
   if (made?.height === height) {
     forged?.take();
-    const earned = block.reward + block.totalFee;
-    if (earned > 0n) entries.push({ effect: { in: earned, out: 0n, fee: 0n }, kind: forgedKind, id: block.id, counterparty: "", memo: "" });
+    bookings.push(...forgingOf({ block }, needs.rules));
   }
   const change = await changes.next(chain);
   const isChanged = change?.height === height;
   if (isChanged) changes.take();
   const expected = isChanged ? change.change : 0n;
-  const isWhole = netOf(entries) === expected && consumed[0] !== height;
+  const isWhole = netOf(bookings) === expected && consumed[0] !== height;
   while (consumed[0] === height) consumed.shift();
-  return { block, entries: isWhole ? entries : await completed(block, entries, expected, needs, chain), balance: isChanged ? change.balance : undefined };
+  return { block, bookings: isWhole ? bookings : await completed(block, bookings, expected, needs, chain) };
 };
 
-const bookingOf = ({ effect, ...entry }: Entry, { height }: Block, time: string, balance: bigint): Booking => {
-  const { kind, id, counterparty, memo } = entry;
-  return { time, height, kind, id, counterparty, memo, in: amountText(effect.in), out: amountText(effect.out), fee: amountText(effect.fee), balance: balance.toString() };
+const rowOf = (booking: Booking, { height }: Block, time: string, balance: bigint): StatementRow => {
+  const { kind, id, counterparty, memo } = booking;
+  const amounts = { in: amountText(booking.in), out: amountText(booking.out), fee: amountText(booking.fee), balance: balance.toString() };
+  return { time, height, kind, id, counterparty, memo, ...amounts };
 };
 
-/** Where the period changed nothing, the first change after it tells what the balance was. */
-const openingBalance = async ({ wallet: { address }, heights: { to } }: StatementNeeds, { changes }: Sources, chain: ChainSnapshot): Promise<bigint> => {
-  const first = (await changes.next(chain)) ?? (await changesIn(address, { from: to + 1, to: chain.tip.height }).next(chain));
+/** What the wallet had before a block: the first change from there on tells. */
+const balanceBefore = async (height: number, { address }: Pick<Wallet, "address">, chain: ChainSnapshot): Promise<bigint> => {
+  const first = await changesIn(address, { from: height, to: chain.tip.height }, "asc").next(chain);
   return first === undefined ? ((await chain.wallet(address))?.balance ?? 0n) : first.balance - first.change;
 };
 
-/** Every booking of a wallet in a period, oldest first, some at a time: balance = balance before + in − out − fee, to the digit. */
-export async function* statement(needs: StatementNeeds): AsyncGenerator<Booking[]> {
+const openingRow = (height: number, balance: bigint): StatementRow => ({
+  time: "",
+  height,
+  kind: "opening",
+  id: "",
+  counterparty: "",
+  memo: "",
+  in: "",
+  out: "",
+  fee: "",
+  balance: balance.toString(),
+});
+
+/** Every booking of a wallet in a period, in order, some at a time: balance = balance before + in − out − fee, to the digit. */
+export async function* statement(needs: StatementNeeds): AsyncGenerator<StatementRow[]> {
+  const { wallet, heights, direction, opening, rules } = needs;
   const reading = async <T>(read: (chain: ChainSnapshot) => Promise<T>): Promise<T> => {
     const chain = await needs.open();
     try {
@@ -308,21 +252,25 @@ export async function* statement(needs: StatementNeeds): AsyncGenerator<Booking[
     }
   };
   const sources = await reading((chain) => sourcesOf(needs, chain));
-  let balance = await reading((chain) => openingBalance(needs, sources, chain));
+  let balance = await reading((chain) => balanceBefore(direction === "asc" ? heights.from : heights.to + 1, wallet, chain));
+  if (opening && direction === "asc") yield [openingRow(heights.from, balance)];
   for (let isMore = true; isMore; ) {
-    const bookings: Booking[] = [];
+    const rows: StatementRow[] = [];
     isMore = await reading(async (chain) => {
-      while (bookings.length < pageRows) {
+      while (rows.length < pageRows) {
         const next = await nextBlock(sources, needs, chain);
         if (next === undefined) return false;
-        const time = needs.rules.epoch.timestamp(next.block.timestamp).human;
-        for (const entry of next.entries) {
-          balance += entry.effect.in - entry.effect.out - entry.effect.fee;
-          bookings.push(bookingOf(entry, next.block, time, balance));
+        const time = rules.epoch.timestamp(next.block.timestamp).human;
+        for (const booking of direction === "asc" ? next.bookings : next.bookings.reverse()) {
+          const net = netOf([booking]);
+          if (direction === "asc") balance += net;
+          rows.push(rowOf(booking, next.block, time, balance));
+          if (direction === "desc") balance -= net;
         }
       }
       return true;
     });
-    if (bookings.length > 0) yield bookings;
+    if (rows.length > 0) yield rows;
   }
+  if (opening && direction === "desc") yield [openingRow(heights.from, balance)];
 }

@@ -1,23 +1,14 @@
-import type { IncomingHttpHeaders } from "node:http";
-import Negotiator from "negotiator";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Type } from "@sinclair/typebox";
-import { OneOf, Range, Text, TimeRange, WholeNumber } from "../../http/input/schema.js";
+import { Flag, OneOf, Range, Text, TimeRange, WholeNumber } from "../../http/input/schema.js";
 import { type Chunk, type Route, routesOf } from "../../http/route.js";
 import { overlap } from "../fields.js";
+import { preferredType } from "../media-type.js";
 import { findWallet, presentWalletChange, WalletChangeResource } from "./wallets.js";
 import { type ApiState, noHistory } from "../state.js";
-import { csvHeader, csvLine, jsonLine, statement, type StatementNeeds } from "../statement/statement.js";
+import { csvHeader, csvLine, jsonLine, rowInTokens, type StatementRow } from "../statement/row.js";
+import { statement, type StatementNeeds } from "../statement/statement.js";
 import { heightsOf, heightsWithin, PeriodEndInput } from "../statement/period.js";
-
-/**
- * The media type that a client prefers by its `Accept`, of those that there are. Of types that it likes equally, the one that it names more
- * exactly, then first; the first that there is where it accepts none, or does not say.
- */
-const preferredType = <Type extends string>(available: readonly [Type, ...Type[]], headers: IncomingHttpHeaders): Type => {
-  const chosen = new Negotiator({ headers }).mediaType(available);
-  return available.find((type) => type === chosen) ?? available[0];
-};
 
 const { list, body } = routesOf<ApiState>();
 const common = { method: "GET", versions: [2], resource: "wallets", atHeight: true, errors: [404, 410, 501] } as const;
@@ -32,11 +23,18 @@ const changesOf = ({ chain, supports }: ApiState) => {
 const formats = ["ndjson", "csv"] as const;
 const contentTypes = { ndjson: "application/x-ndjson; charset=utf-8", csv: "text/csv; charset=utf-8; header=present" } as const;
 
-async function* written(needs: StatementNeeds, asCsv: boolean): AsyncGenerator<Chunk> {
-  const line = asCsv ? csvLine : jsonLine;
-  if (asCsv) yield csvHeader;
-  for await (const bookings of statement(needs)) {
-    yield bookings.map(line).join("");
+/** Rows as text: one by one, with a header line or without. */
+interface Form {
+  header: string;
+  line(row: StatementRow): string;
+}
+
+const forms = { ndjson: { header: "", line: jsonLine }, csv: { header: csvHeader, line: csvLine } } satisfies Record<string, Form>;
+
+async function* written(needs: StatementNeeds, { header, line }: Form): AsyncGenerator<Chunk> {
+  if (header !== "") yield header;
+  for await (const rows of statement(needs)) {
+    yield rows.map(line).join("");
     // Between two pieces, others are answered.
     await nextTurn();
   }
@@ -68,26 +66,33 @@ export const walletHistoryRoutes: Route<ApiState>[] = [
     ...common,
     path: "/wallets/{id}/statement",
     operation: "getWalletStatement",
-    summary: "Returns every booking of a wallet, oldest first, as JSON lines or CSV.",
+    summary: "Returns every booking of a wallet as JSON lines or CSV.",
     params,
     query: Type.Object({
       from: Type.Optional(PeriodEndInput("First block: a height, a time (ISO 8601), or a day (UTC).")),
       to: Type.Optional(PeriodEndInput("Last block, included: a height, a time, or a whole day.")),
+      order: OneOf(["asc", "desc"], { default: "asc", description: "Oldest or newest first." }),
+      opening: Flag({ default: false, description: "Whether a row of kind `opening` says what the balance was before the period." }),
+      unit: Type.Optional(OneOf(["token"], { description: "`token`: amounts with a point and eight decimals. Default: whole numbers of 1e-8." })),
       format: Type.Optional(OneOf(formats, { description: "Default: `ndjson`, or `csv` where `Accept` prefers `text/csv`." })),
     }),
     content: { "application/x-ndjson": Type.String(), "text/csv": Type.String() },
-    answer: async ({ params: { id }, query: { from, to, format: given }, headers }, state) => {
+    answer: async ({ params: { id }, query: { from, to, order, opening, unit, format: given }, headers }, state) => {
       const { chain, rules } = state;
       const ask = changesOf(state);
       const wallet = await findWallet(id, state);
       const heights = await heightsOf(from, to, chain, rules.epoch);
       // Refused here if the changes from there on are not known: a reply that has begun cannot be.
       await ask({ address: wallet.address, heights: { from: heights.from, to: heights.from }, direction: "asc", offset: 0, limit: 1 });
-      const contentType = given === undefined ? preferredType([contentTypes.ndjson, contentTypes.csv], headers) : contentTypes[given];
-      const needs: StatementNeeds = { rules, wallet, heights, open: () => state.again() };
+      const format = given ?? (preferredType([contentTypes.ndjson, contentTypes.csv], headers) === contentTypes.csv ? "csv" : "ndjson");
+      const needs: StatementNeeds = { rules, wallet, heights, direction: order, opening, open: () => state.again() };
+      const { header, line } = forms[format];
+      const form: Form = { header, line: unit === "token" ? (row) => line(rowInTokens(row)) : line };
+      const name = `${wallet.address}-${heights.from}-${heights.to}.csv`;
+      const naming = format === "csv" ? ["Content-Disposition", `attachment; filename="${name}"`] : [];
       const lasting = state.isFinal === true ? ["Cache-Control", "public, max-age=31536000, immutable"] : ["Cache-Control", "no-cache"];
       const varying = given === undefined ? ["Vary", "Accept"] : [];
-      return { stream: () => written(needs, contentType === contentTypes.csv), contentType, headers: [...lasting, ...varying] };
+      return { stream: () => written(needs, form), contentType: contentTypes[format], headers: [...lasting, ...naming, ...varying] };
     },
   }),
 ];

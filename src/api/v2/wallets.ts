@@ -5,6 +5,7 @@ import type { Block, Wallet } from "../../../types/chain.js";
 import {
   Address,
   Amount,
+  AmountText,
   DataOf,
   inKnownCase,
   inputsOf,
@@ -40,6 +41,50 @@ export const BalancesResource = Type.Unsafe<Record<string, bigint>>({
   description: "Address -> balance.",
 });
 
+const MultiSignatureResource = Type.Object(
+  { min: Type.Integer(), publicKeys: Type.Array(Type.String()) },
+  { description: "Only for a multisignature wallet." },
+);
+
+/** As wallets of ARK Core 3 have them, for clients of later years: what there is not is absent, nothing is null. */
+export const AttributesResource = Type.Object(
+  {
+    delegate: Type.Optional(
+      Type.Object({
+        username: Type.String(),
+        voteBalance: AmountText,
+        forgedFees: AmountText,
+        forgedRewards: AmountText,
+        producedBlocks: Type.Integer(),
+        rank: Type.Optional(Type.Integer({ description: "Absent before the first round that ranks it, and once it has resigned." })),
+        resigned: Type.Optional(Type.Boolean({ description: "Only once it has." })),
+      }),
+    ),
+    vote: Type.Optional(Type.String({ description: "Public key." })),
+    secondPublicKey: Type.Optional(Type.String()),
+    multiSignature: Type.Optional(MultiSignatureResource),
+    htlc: Type.Optional(Type.Object({ lockedBalance: AmountText })),
+  },
+  { title: "WalletAttributes" },
+);
+
+const presentAttributes = (wallet: Wallet): Static<typeof AttributesResource> => ({
+  ...(wallet.username === null ? {} : { delegate: { ...presentAsDelegate(wallet), username: wallet.username } }),
+  ...(wallet.vote === null ? {} : { vote: wallet.vote }),
+  ...(wallet.secondPublicKey === null ? {} : { secondPublicKey: wallet.secondPublicKey }),
+  ...(wallet.multiSignature === null ? {} : { multiSignature: wallet.multiSignature }),
+  ...(wallet.lockedBalance === 0n ? {} : { htlc: { lockedBalance: wallet.lockedBalance.toString() } }),
+});
+
+const presentAsDelegate = ({ voteBalance, forgedFees, forgedRewards, producedBlocks, rank, resigned }: Wallet) => ({
+  voteBalance: voteBalance.toString(),
+  forgedFees: forgedFees.toString(),
+  forgedRewards: forgedRewards.toString(),
+  producedBlocks,
+  ...(rank === null ? {} : { rank }),
+  ...(resigned ? { resigned } : {}),
+});
+
 export const WalletResource = Type.Object(
   {
     address: Type.String(),
@@ -52,9 +97,8 @@ export const WalletResource = Type.Object(
     lockedBalance: Amount,
     nonce: Type.String({ pattern: "^[0-9]+$", description: "Number of transactions sent; the nonce of the next one is this plus 1." }),
     isResigned: Type.Boolean(),
-    multiSignature: Type.Optional(
-      Type.Object({ min: Type.Integer(), publicKeys: Type.Array(Type.String()) }, { description: "Only for a multisignature wallet." }),
-    ),
+    multiSignature: Type.Optional(MultiSignatureResource),
+    attributes: AttributesResource,
   },
   { title: "Wallet" },
 );
@@ -71,6 +115,7 @@ export const presentWallet = (wallet: Wallet): Static<typeof WalletResource> => 
   nonce: wallet.nonce.toString(),
   isResigned: wallet.resigned,
   ...(wallet.multiSignature === null ? {} : { multiSignature: wallet.multiSignature }),
+  attributes: presentAttributes(wallet),
 });
 
 export const WalletChangeResource = Type.Object(

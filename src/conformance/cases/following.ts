@@ -1,5 +1,6 @@
 import type { ChainChanges, ChangesView } from "../../../types/chain-adapter.js";
 import type { BlockData } from "../../../types/events.js";
+import { locksEndedBy } from "../../chain/locks.js";
 import { roundOf } from "../../chain/rounds.js";
 import { createChainRules } from "../../chain/rules.js";
 import { same } from "../comparing.js";
@@ -116,6 +117,30 @@ const keepsViews = async (fixture: Fixture): Promise<void> => {
   });
 };
 
+/** A claim or refund says which lock it ends, not what it was worth, nor whom it is paid to. */
+const givesLocks = async (fixture: Fixture): Promise<void> => {
+  await fixture.needs("locks");
+  const { chain } = fixture;
+  const rules = createChainRules(chain.network);
+  const all = chain.blocks.flatMap((block) => rules.parseBlock(block).transactions);
+  const expected = (block: BlockData) => locksEndedBy(rules.parseBlock(block).transactions, (id) => all.find((one) => one.id === id));
+  const last = chain.blocks.findLastIndex((block) => expected(block).length > 0);
+  const first = chain.blocks.findIndex((block) => block.transactions?.some(({ id }) => expected(chain.blocks[last] as BlockData).some(({ lockId }) => lockId === id)));
+  const { subject, revert } = movable(await fixture.open(chain.blocks.slice(0, last + 1)));
+  await viewing(subject, async (view) => {
+    for (const block of chain.blocks.slice(0, last + 1)) {
+      const [found] = await view.blocks(block.height, 1);
+      same(found?.locks ?? [], expected(block), `locks that block ${block.height} ends`);
+    }
+  });
+  // Down to below the block that opened the last of them.
+  for (const block of chain.blocks.slice(first, last + 1).reverse()) await revert(block);
+  await viewing(subject, async (view) => {
+    const block = chain.blocks[last] as BlockData;
+    same((await view.orphan(block.id))?.locks ?? [], expected(block), "locks that a block ended which was reverted");
+  });
+};
+
 const givesRounds = async (fixture: Fixture): Promise<void> => {
   await fixture.needs("rounds");
   const { chain } = fixture;
@@ -134,5 +159,6 @@ export const followingCases: readonly CaseDefinition[] = [
   { name: "following: the chain's blocks are given with their transactions, in order", run: givesBlocks },
   { name: "following: a block that is reverted is kept, and watchers are told", run: keepsOrphans },
   { name: "following: an open view does not change", run: keepsViews },
+  { name: "following: a block comes with the locks that it ends, also once it is reverted", run: givesLocks },
   { name: "following: rounds are those of a snapshot", run: givesRounds },
 ];

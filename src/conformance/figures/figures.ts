@@ -86,6 +86,9 @@ export const walletsOf = ({ wallets, delegates }: Figures): Map<string, Wallet> 
           resigned: own?.resigned ?? false,
           voteBalance: own?.voteBalance ?? 0n,
           producedBlocks: own?.producedBlocks ?? 0,
+          forgedFees: own?.forgedFees ?? 0n,
+          forgedRewards: own?.forgedRewards ?? 0n,
+          rank: own?.rank ?? null,
         },
       ];
     }),

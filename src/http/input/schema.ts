@@ -239,16 +239,20 @@ export type Input<Schema extends TSchema> = Static<Schema>;
 
 const form = /^([0-9]{1,20}|[0-9a-fA-F]{64})$/;
 
-/** Names the block as of which a route answers. */
+/** Names the block as of which a route answers: by height, id in lower case, or a time or day as it was given. */
 export const At = InputOf<string>(
   {
-    parse: (value) =>
-      typeof value === "string" && form.test(value)
-        ? { value: value.toLowerCase() }
-        : { rule: "must be a height, or the id of a block (up to 20 decimal or 64 hexadecimal digits)" },
-    accepts: { type: "string", pattern: form.source },
+    parse: (value) => {
+      if (typeof value === "string" && form.test(value)) return { value: value.toLowerCase() };
+      if (typeof value === "string" && spanOf(value) !== undefined) return { value };
+      return { rule: "must be a height, the id of a block (up to 20 decimal or 64 hexadecimal digits), a time in ISO 8601 with its zone, or a date" };
+    },
+    accepts: { type: "string", pattern: `${form.source}|${isoDate.source}|${isoTime.source}` },
   },
-  { description: "Height or id of a block: the reply is the one given when that block was the tip." },
+  {
+    description:
+      "Height or id of a block: the reply is the one given when that block was the tip. Or a time (ISO 8601, with its zone) or a day (UTC, its end): the last block at or before it.",
+  },
 );
 
 /** The routes that take it. A test holds this to them, and to the README. */

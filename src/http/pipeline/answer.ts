@@ -17,7 +17,7 @@ import {
   type Variant,
 } from "../reply/reply.js";
 import type { BodyAnswer, Route, Scope } from "../route.js";
-import type { Endpoint, RouteInput } from "./endpoint.js";
+import type { Asked, Endpoint, RouteInput } from "./endpoint.js";
 import { type BodyStream, isClosed, onceClosed, watchLeaving } from "./streams.js";
 import { clientLeft, type Ladder, type ParsedRequest, type RequestContext, type Step } from "./request-context.js";
 
@@ -27,11 +27,20 @@ const cacheControlOf = ({ authenticated, hasHostParts }: Route, isFinal: boolean
   return isFinal && hasHostParts !== true ? immutable : "no-cache";
 };
 
+/** Whether `at` is a time: heights and ids have no dash. */
+const isTime = (at: string | undefined): boolean => at?.includes("-") === true;
+
+/** The request as links repeat it: the block in the place of a time, which another block may be the last before. */
+const atHeight = (asked: Asked, height: number | undefined): Asked => ({
+  ...asked,
+  pairs: asked.pairs.map(([name, value]) => [name, name === "at" ? String(height) : value]),
+});
+
 /** `isKept`: whether the reply may be kept, by this request or an equal one. */
 const createWriter =
   <State extends Scope>(threshold: number) =>
   ({ endpoint, input, asked }: ParsedRequest<State>, answer: unknown, state: State, isKept: boolean): Reply => {
-    const { status, json } = endpoint.write(answer, input, asked);
+    const { status, json } = endpoint.write(answer, input, isTime(input.at) ? atHeight(asked, state.height) : asked);
     const facts: Omit<ReplyFacts, "json"> = {
       status,
       height: state.height ?? state.tip?.height,
@@ -79,9 +88,9 @@ export const createLookUps = <State extends Scope>({ cache, needs: { tipId } }: 
 
 /** What its route is asked with, where this request has more than those that equal it: a body, headers, or a client that may leave. */
 const ownInput = <State extends Scope>(context: RequestContext<State>, input: RouteInput): RouteInput => {
-  const { params, query, page, prefix, versioned, at } = input;
+  const { params, query, page, prefix, versioned, amounts, at } = input;
   const { body, transport } = context;
-  return { params, query, page, prefix, versioned, at, body, headers: transport.request.headers };
+  return { params, query, page, prefix, versioned, amounts, at, body, headers: transport.request.headers };
 };
 
 /**

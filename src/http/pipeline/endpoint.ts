@@ -21,6 +21,7 @@ export interface RouteInput {
   body: unknown;
   prefix: AmountPrefix;
   versioned: boolean;
+  amounts: AmountForm;
   /** The block as of which it is answered: height or id; undefined: the tip. */
   at: string | undefined;
   /** Those of the request where it has a body, makes its body itself or waits: set when the route is asked. Otherwise none. */
@@ -109,13 +110,13 @@ const readerOfInput = <State extends Scope>(route: Route<State>, needs: Endpoint
   const takesAt = route.atHeight === true;
   // In the first generation it is as unknown as any other name.
   const refusesAt = !takesAt && generationOf(route.versions) === 2 && !("at" in schema.properties);
-  return ({ params, pairs, prefix, versioned }: Asked): RouteInput => {
+  return ({ params, pairs, prefix, versioned, amounts }: Asked): RouteInput => {
     const parsedParams = readParams?.({ ...params });
     if (refusesAt) refuseAt(pairs);
     const { at, ...rest } = readQuery(layOut(pairs)) as { at?: string };
     const all = takesAt || at === undefined ? rest : { at, ...rest };
     // What is spread comes last: the other way round, V8 makes a hidden class of each object, which stays until a full collection.
-    const common = { params: parsedParams, body: undefined, prefix, versioned, at: takesAt ? at : undefined, headers: noHeaders };
+    const common = { params: parsedParams, body: undefined, prefix, versioned, amounts, at: takesAt ? at : undefined, headers: noHeaders };
     if (route.kind !== "list") return { query: own ? all : undefined, page: undefined, ...common };
     const { page, query } = splitPaging(all);
     return { query: own ? query : undefined, page, ...common };

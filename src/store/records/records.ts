@@ -63,6 +63,11 @@ export const heightOf = (reading: Lookup, blockId: string): number | undefined =
 export const transactionNumber = (reading: Lookup, id: string): number | undefined =>
   numberIn(entryOf(reading, sets.transactionsById, textKey(id)));
 
+export const readTransactionById = (reading: Lookup, id: string): Transaction | undefined => {
+  const number = transactionNumber(reading, id);
+  return number === undefined ? undefined : readTransaction(reading, number);
+};
+
 /** A block's transactions have consecutive numbers. */
 export const transactionsOfBlock = (reading: Lookup, height: number): { first: number; count: number } => {
   const place = reading.get("blockTransactions", numberKey(height)) as Buffer | undefined;

@@ -4,6 +4,7 @@ import { type FullClock, readingsOf } from "../../async/clock.js";
 import { logFailure } from "../failures.js";
 import type { Answer, OnOutcome, Sender } from "../send/http-sender.js";
 import { type EventOfRow, type Messages, type NodeKey, requestOf } from "../send/request.js";
+import type { WebhookStore } from "../rows/store.js";
 import type { Timekeeper } from "../timekeeper.js";
 import { attemptOf, pauseAfter } from "./outcome.js";
 import { type Attempt, lookAgain, monotonic, type Queues, type Slots, type Target, type UnderWay } from "./queues.js";
@@ -11,6 +12,7 @@ import type { AttemptResult, Records } from "./records.js";
 import { giveSlotBack, type Ready, slowFrom } from "./take.js";
 
 export interface AttemptsNeeds {
+  store: WebhookStore;
   messages: Messages;
   sender: Sender;
   /** Is told of every attempt that has ended. */
@@ -27,8 +29,8 @@ export interface AttemptsNeeds {
   /** There may be something to take: at once, or soon. */
   pump(): void;
   pumpSoon(): void;
-  /** A target has answered 2xx. */
-  answers(target: Target, isPing: boolean): void;
+  /** Deliveries of webhooks have become due. */
+  brought(webhookIds: Iterable<number>): void;
 }
 
 /** Milliseconds for which nothing is sent to a target after an attempt there could not be made. */
@@ -59,12 +61,13 @@ const judge = ({ clock, time }: AttemptsNeeds, { attempt: { target, kind }, answ
 };
 
 /** Ends an attempt. `isDelivered`: its outcome is recorded, nothing is retried. `isSent`: false if it was given back unsent. */
-const letGo = (needs: AttemptsNeeds, attempt: Attempt, isDelivered: boolean, isSent = true): void => {
+const finish = (needs: AttemptsNeeds, attempt: Attempt, isDelivered: boolean, isSent = true): void => {
   const { queues, ready, underWay, time } = needs;
   const { queue, rows, target, kind } = attempt;
   for (const { id } of rows) underWay.delete(id);
   queue.open.taken -= rows.length;
   target.underWay.delete(attempt);
+  queues.release(target);
   giveSlotBack(attempt, needs);
   const now = queues.find(queue.webhook.id);
   if (now === undefined) return;
@@ -77,7 +80,7 @@ const letGo = (needs: AttemptsNeeds, attempt: Attempt, isDelivered: boolean, isS
 };
 
 /** After a success the slot is free at once. After a failure, which may disable the webhook, only once the outcome is recorded. */
-const makeRoom = (needs: AttemptsNeeds, one: AttemptAnswer): PauseChange => {
+const makeRoom = (needs: AttemptsNeeds, one: AttemptAnswer, answersAgain: ReturnType<typeof createHasten>): PauseChange => {
   const { attempt, answer } = one;
   attempt.state = "recording";
   const judged = judge(needs, one);
@@ -85,7 +88,7 @@ const makeRoom = (needs: AttemptsNeeds, one: AttemptAnswer): PauseChange => {
     for (const { id, attemptCount } of attempt.rows) needs.underWay.set(id, { attemptCount, hasArrived: true });
     attempt.target.underWay.delete(attempt);
     giveSlotBack(attempt, needs);
-    needs.answers(attempt.target, attempt.kind === "ping");
+    answersAgain(attempt.target, attempt.kind === "ping");
   } else if (attempt.kind !== "ping") attempt.target.mayBeDown = true;
   return judged;
 };
@@ -95,6 +98,7 @@ const makeRoom = (needs: AttemptsNeeds, one: AttemptAnswer): PauseChange => {
  * one, 32 targets take a sixth longer.
  */
 const createEnd = (needs: AttemptsNeeds, requests: OpenCount, { done, givenBack }: { done(attempt: Attempt, isDelivered: boolean): void; givenBack(attempt: Attempt, error: unknown): void }) => {
+  const answersAgain = createHasten(needs);
   let answered: AttemptAnswer[] = [];
 
   /**
@@ -132,7 +136,7 @@ const createEnd = (needs: AttemptsNeeds, requests: OpenCount, { done, givenBack 
     const judgedAll: { one: AttemptAnswer; judged: PauseChange }[] = [];
     for (const one of all) {
       requests.leave();
-      safely(one, () => judgedAll.push({ one, judged: makeRoom(needs, one) }));
+      safely(one, () => judgedAll.push({ one, judged: makeRoom(needs, one, answersAgain) }));
     }
     needs.pump();
     const areOthersSent = requests.count > 0;
@@ -147,6 +151,47 @@ const createEnd = (needs: AttemptsNeeds, requests: OpenCount, { done, givenBack 
   };
 };
 
+/** A delivery that failed within so many milliseconds of a success at its target fails by itself, and keeps its schedule. */
+const sameTime = 1_000;
+
+/** Makes the retries of a target due that answers again. */
+const createHasten = ({ store, time, clock, logger, brought }: AttemptsNeeds) => {
+  const hasten = (webhookId: number, isPing: boolean): { changed: boolean; left: boolean } => {
+    const [now, wall] = [time.schedule(), clock.now()];
+    const found = { changed: false, left: false };
+    for (const id of store.deliveryIds(webhookId, "retrying", 0, Number.MAX_SAFE_INTEGER)) {
+      const row = store.delivery(webhookId, id);
+      if (row === undefined || row.dueAt === null || row.dueAt <= now || row.scheduledAt !== undefined) continue;
+      if (!isPing && wall - (row.attempts.at(-1)?.at ?? 0) <= sameTime) {
+        found.left = true;
+        continue;
+      }
+      store.changeDelivery(row, { ...row, dueAt: now, scheduledAt: row.dueAt });
+      found.changed = true;
+    }
+    return found;
+  };
+
+  return (target: Target, isPing: boolean): void => {
+    if (!target.mayBeDown && !isPing) return;
+    target.mayBeDown = false;
+    const ids = [...target.queues.keys()].filter((id) => store.countOf(id, "retrying") > 0);
+    if (ids.length === 0) return;
+    const work = (): number[] =>
+      ids.filter((id) => {
+        const { changed, left } = hasten(id, isPing);
+        if (left) target.mayBeDown = true;
+        return changed;
+      });
+    store.transactionSoon(work, { isLong: true }).then(brought, (error: unknown) => {
+      target.mayBeDown = true;
+      logFailure(logger, "retries cannot be made due", error);
+      // Their queues passed them over meanwhile.
+      brought(ids);
+    });
+  };
+};
+
 /** Send, record, next: the steps after `take`. */
 export const createAttempts = (needs: AttemptsNeeds) => {
   const { messages, sender, onOutcome, time, nodeKey, logger, pumpSoon } = needs;
@@ -155,7 +200,7 @@ export const createAttempts = (needs: AttemptsNeeds) => {
   let abandoned = false;
 
   const done = (attempt: Attempt, isDelivered: boolean, isSent?: boolean): void => {
-    letGo(needs, attempt, isDelivered, isSent);
+    finish(needs, attempt, isDelivered, isSent);
     pumpSoon();
   };
 

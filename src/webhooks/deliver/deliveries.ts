@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Delivery, Webhooks } from "../../../types/webhooks.js";
 import { type FullClock, readingsOf } from "../../async/clock.js";
 import { PorticoError } from "../../errors.js";
-import { webhookRow } from "../register/service.js";
+import { webhookRow } from "../register/register.js";
 import { type DeliveryRow, pingEvent, type WebhookRow } from "../rows/rows.js";
 import type { WebhookStore } from "../rows/store.js";
 import { endOf } from "./outcome.js";

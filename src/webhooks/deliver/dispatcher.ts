@@ -9,11 +9,20 @@ import type { OnOutcome, Sender } from "../send/http-sender.js";
 import type { Messages, NodeKey } from "../send/request.js";
 import type { After, Timekeeper } from "../timekeeper.js";
 import { createAttempts } from "./attempt.js";
-import { createHasten, createNotices, type RecordResult, type RecordRules } from "./health.js";
-import { createNext, createReady, createTake, slowShare, type Times } from "./take.js";
+import { createNext, createReady, createTake, type Ready, slowShare, type Times } from "./take.js";
 import { restOf } from "./outcome.js";
-import { createLimit, createQueues, createSlots, monotonic, type Queues, type Target, type UnderWay } from "./queues.js";
-import { createRecords, type Records } from "./records.js";
+import {
+  createLimit,
+  createQueues,
+  createSlots,
+  lookAgain,
+  monotonic,
+  type Queue,
+  type Queues,
+  type Target,
+  type UnderWay,
+} from "./queues.js";
+import { createRecords, type RecordResult, type Records, type RecordRules } from "./records.js";
 
 export interface DispatcherRules extends RecordRules {
   concurrencyPerTarget: number;
@@ -34,8 +43,6 @@ export interface DispatcherNeeds {
   logger: Logger;
   nodeKey: NodeKey | undefined;
   onOutcome?: OnOutcome | undefined;
-  /** Whether a delivery is being taken back, although the store still shows it as it was. */
-  isWithdrawn(id: number): boolean;
   /** Whether an attempt of a row may have been made by a process that was killed. */
   isLeftBehind(row: DeliveryRow): boolean;
   /** Called when deliveries of these webhooks are settled, or the webhooks themselves have changed. */
@@ -69,6 +76,115 @@ const lookInterval = 1_000;
 const mostUnrecorded = 1_000;
 /** Milliseconds of taking and sending before the event loop gets its turn. */
 const turn = 2;
+
+/** Milliseconds between two looks for what other processes have changed, at the most, while there is something to send. */
+const noticeInterval = 10;
+
+interface Parts {
+  queues: Queues;
+  ready: Ready;
+  times(): Times;
+  lookAt(at: number): void;
+}
+
+/** Ends pauses that a client has ended, in whatever process. */
+const createPauseNotices = ({ store }: DispatcherNeeds, { queues, ready, times }: Parts) => {
+  /** Targets whose pauses may have been ended. The store may lack a pause while an outcome is being recorded. */
+  const unsure = new Set<Target>();
+  const isRecording = ({ underWay }: Target): boolean => [...underWay].some(({ state }) => state === "recording");
+
+  /** `isNew`: others have written since the last time. */
+  return (isNew: boolean): void => {
+    const now = times().schedule;
+    if (isNew) for (const target of queues.targets()) if (target.lastPause > 0 && target.pausedUntil > now) unsure.add(target);
+    for (const target of unsure) {
+      if (isRecording(target)) continue;
+      if (store.pause(target.url) === undefined) Object.assign(target, { pausedUntil: 0, lastPause: 0 });
+      unsure.delete(target);
+      ready.add(target);
+    }
+  };
+};
+
+/** A retry will be due. */
+const createExpectRetry =
+  ({ time }: DispatcherNeeds, { queues, ready, lookAt }: Parts) =>
+  (webhookId: number, dueAt: number): void => {
+    const queue = queues.find(webhookId);
+    if (queue === undefined) return;
+    queue.nextDue = Math.min(queue.nextDue, dueAt);
+    if (dueAt <= time.schedule()) ready.add(queue.target);
+    else lookAt(dueAt);
+  };
+
+/** Brings the queues into line with the store: what clients and other processes have changed. */
+const createNotices = (needs: DispatcherNeeds, parts: Parts) => {
+  const { store, register, time, onSettled } = needs;
+  const { queues, ready, times } = parts;
+  const noticePauses = createPauseNotices(needs, parts);
+  const seen = { register: -1, work: -1 };
+  let noticed = -Infinity;
+
+  const bringWork = (queue: Queue): void => {
+    lookAgain(queue);
+    queue.nextDue = Math.min(queue.nextDue, time.schedule());
+    ready.add(queue.target);
+  };
+
+  const bringWorkOf = (webhookIds: Iterable<number>): void => {
+    queues.expect(store.lastDelivery());
+    for (const id of webhookIds) {
+      const queue = queues.find(id);
+      if (queue !== undefined) bringWork(queue);
+    }
+  };
+
+  const noticeWebhooks = (): void => {
+    const revision = store.registerRevision();
+    if (revision === seen.register) return;
+    const changed = seen.register === -1 ? undefined : store.changedSince(seen.register);
+    for (const id of new Set(changed ?? [...[...queues.all()].map(({ webhook }) => webhook.id), ...register.ids()])) {
+      const target = queues.align(id, register.find(id));
+      if (target !== undefined) ready.add(target);
+    }
+    seen.register = revision;
+    onSettled(new Set(), new Set(changed ?? []));
+  };
+
+  const noticeWork = (): void => {
+    const now = times();
+    const revision = store.workRevision();
+    // Any queue may have some of it.
+    const isNew = revision !== seen.work;
+    if (isNew) queues.expect(store.lastDelivery());
+    for (const queue of queues.all()) {
+      const { nextDue, batchSince, webhook, target } = queue;
+      const mayBeDue = nextDue <= now.schedule || batchSince !== undefined || webhook.rate !== null || target.pausedUntil > 0;
+      if (isNew) bringWork(queue);
+      else if (mayBeDue) ready.add(target);
+    }
+    seen.work = revision;
+    noticePauses(isNew);
+  };
+
+  return {
+    noticeWebhooks,
+    bringWork: bringWorkOf,
+    noticeAll: (): void => {
+      noticeWebhooks();
+      noticeWork();
+    },
+    /** Reads two counters, at most every `noticeInterval`. */
+    noticeOthers: (now: number): void => {
+      noticePauses(false);
+      if (now - noticed < noticeInterval) return;
+      noticed = now;
+      noticeWebhooks();
+      if (store.workRevision() !== seen.work) noticeWork();
+    },
+    expectRetry: createExpectRetry(needs, parts),
+  };
+};
 
 /** When the dispatcher looks for work. Nothing that fails in that reaches the host: the store is asked again at the next look. */
 const createLoop = ({ time, after, logger }: DispatcherNeeds, { pump, look, nextDue }: { pump(): void; look(): void; nextDue(now: number): number }) => {
@@ -165,11 +281,12 @@ const stopAll = async (grace: number, { sender, after }: DispatcherNeeds, { atte
 };
 
 export const createDispatcher = (rules: DispatcherRules, needs: DispatcherNeeds): Dispatcher => {
-  const { store, time, concurrency, isWithdrawn, isLeftBehind, onSettled } = needs;
+  const { store, time, concurrency, isLeftBehind, onSettled } = needs;
   const [limit, slots, ready] = [createLimit(concurrency, slowShare * concurrency), createSlots(), createReady()];
   const underWay: UnderWay = new Map();
   const settle = (row: DeliveryRow): void => records.settle(row);
-  const queues = createQueues({ store, concurrencyPerTarget: rules.concurrencyPerTarget, limit, underWay, isWithdrawn, settle, pauseOf: (url) => pauseBefore(needs, url) });
+  const { concurrencyPerTarget, window } = rules;
+  const queues = createQueues({ store, concurrencyPerTarget, limit, underWay, settle, pauseOf: (url) => pauseBefore(needs, url) });
   const own = attemptsOf(queues, underWay, isLeftBehind);
   const times = (): Times => ({ schedule: time.schedule(), monotonic: monotonic() });
 
@@ -186,7 +303,7 @@ export const createDispatcher = (rules: DispatcherRules, needs: DispatcherNeeds)
 
   const loop: Loop = createLoop(needs, { pump, look: () => [records.tryAgain, notices.noticeAll, pump].forEach((work) => work()), nextDue: queues.nextDue });
   const notices = createNotices(needs, { queues, ready, times, lookAt: loop.lookAt });
-  const next = createNext({ store, queues, underWay, isWithdrawn, settle, window: rules.window });
+  const next = createNext({ store, queues, underWay, settle, window });
   const { take, stop: stopTaking } = createTake({ ...needs, next, limit, slots, ready, underWay, times, lookAt: loop.lookAt, freed: loop.pump });
 
   const wake = (webhookIds: Iterable<number>): void => {
@@ -203,7 +320,8 @@ export const createDispatcher = (rules: DispatcherRules, needs: DispatcherNeeds)
     loop.pumpSoon();
   };
   const records = createRecords(rules, { ...needs, attempts: own }, onRecorded);
-  const attempts = createAttempts({ ...needs, records, queues, slots, ready, underWay, pump: loop.pump, pumpSoon: loop.pumpSoon, answers: createHasten(needs, wake) });
+  const { pump: pumpNow, pumpSoon } = loop;
+  const attempts = createAttempts({ ...needs, records, queues, slots, ready, underWay, pump: pumpNow, pumpSoon, brought: wake });
 
   return {
     ...own,

@@ -1,5 +1,5 @@
 import type { Attempt } from "../../../types/webhooks.js";
-import type { DeliveryRow, Pause, Progress, WebhookRow } from "../rows/rows.js";
+import type { DeliveryRow, Failing, Pause, WebhookRow } from "../rows/rows.js";
 import type { Answer } from "../send/http-sender.js";
 import { tolerance } from "../timekeeper.js";
 
@@ -119,43 +119,51 @@ export const waitBefore = (step: number, jitter: number, random: number): number
 const shortestPause = second;
 
 /**
- * `failures`, `stepSince`: before this attempt. `now`: by the time in which retries are due.
+ * What follows an attempt of a delivery that was in a step of its schedule: `failures`, `stepSince`. `now`: by the time in which retries are
+ * due.
  *
- * A target that asks for a pause says when it is to be asked again, and the schedule for how long: a delivery goes on to the next step when the time of the
- * one that it is in has passed. Where it waits by the schedule, that has passed with each attempt. Where its target said when, it waits for nothing but the
- * pause, which the target has; if that is none, for as long again as the step has lasted, so that it is not sent without end.
+ * Each step is one wait of the schedule. A delivery goes on to the next when the time of its step has passed: with each attempt that simply
+ * fails, as it has waited for so long. Where its target asks for pauses, several attempts may be made in one step (`stepSince` is when that
+ * began). The pause itself is the target's; after one of no length, the delivery waits for as long again as the step has lasted.
  */
-export const nextStep = ({ ok, status, asked }: Result, { failures, stepSince, now, random }: Step & { now: number; random: number }, { schedule, jitter }: RetryRules): NextStep => {
+export const nextStep = (
+  { ok, status, asked }: Result,
+  { failures, stepSince, now, random }: Step & { now: number; random: number },
+  { schedule, jitter }: RetryRules,
+): NextStep => {
   if (ok) return { state: "delivered" };
-  const rest = stepSince === undefined ? 0 : Math.max(0, stepSince + (schedule[failures - 1] ?? 0) - now);
-  const steps = rest > 0 ? failures : failures + 1;
-  const step = schedule[steps - 1];
-  if (step === undefined || status === gone) return { state: "dead" };
-  if (asked === undefined) return { state: "retrying", failures: steps, dueAt: now + waitBefore(rest > 0 ? rest : step, jitter, random) };
-  const since = rest > 0 && stepSince !== undefined ? stepSince : now;
-  const wait = asked < shortestPause ? Math.max(shortestPause, now - since) : 0;
-  return { state: "retrying", failures: steps, stepSince: since, dueAt: now + wait };
+  const isInStep = stepSince !== undefined && stepSince + (schedule[failures - 1] ?? 0) > now;
+  const step = isInStep ? failures : failures + 1;
+  const wait = schedule[step - 1];
+  if (wait === undefined || status === gone) return { state: "dead" };
+  const since = isInStep ? stepSince : now;
+  if (asked === undefined) return { state: "retrying", failures: step, dueAt: now + waitBefore(since + wait - now, jitter, random) };
+  const rest = asked < shortestPause ? Math.max(shortestPause, now - since) : 0;
+  return { state: "retrying", failures: step, stepSince: since, dueAt: now + rest };
 };
 
-export interface Health extends Pick<Progress, "failingSince" | "failingFrom" | "warned"> {
+export interface Health {
+  failing: Failing | undefined;
+  /** A cause disables the webhook. */
   disabledBecause: WebhookRow["disabledBecause"];
   /** Whether it is to be told now that it will be disabled in a day. */
   warns: boolean;
 }
 
-/** A webhook's health after an attempt. A cause in `disabledBecause` disables it. */
+/** A webhook's health after an attempt. */
 export const nextHealth = (
-  { failingSince, failingFrom, warned }: Pick<Progress, "failingSince" | "failingFrom" | "warned">,
-  { ok, status }: { ok: boolean; status: number | null },
-  now: { wall: number; passed: number },
+  before: Failing | undefined,
+  { ok, status }: Result,
+  now: Pick<Now, "wall" | "passed">,
   disableAfter: number,
 ): Health => {
-  if (ok) return { failingSince: null, failingFrom: undefined, warned: undefined, disabledBecause: null, warns: false };
-  const from = failingSince === null ? now.passed : (failingFrom ?? failingSince);
-  const failing = now.passed - from;
-  const because = failing >= disableAfter ? "failing" : null;
-  const warns = because === null && warned !== true && disableAfter > day && failing >= disableAfter - day;
-  return { failingSince: failingSince ?? now.wall, failingFrom: from, warned: warned === true || warns ? true : undefined, disabledBecause: status === gone ? "gone" : because, warns };
+  if (ok) return { failing: undefined, disabledBecause: null, warns: false };
+  const { since, from, isAnnounced } = before ?? { since: now.wall, from: now.passed, isAnnounced: false };
+  const lasts = now.passed - from;
+  const isOver = lasts >= disableAfter;
+  const warns = !isOver && !isAnnounced && disableAfter > day && lasts >= disableAfter - day;
+  const because = isOver ? "failing" : null;
+  return { failing: { since, from, isAnnounced: isAnnounced || warns }, disabledBecause: status === gone ? "gone" : because, warns };
 };
 
 export const attemptOf = (at: number, duration: number, { status, body, failure }: Answer): Attempt => ({

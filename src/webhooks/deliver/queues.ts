@@ -89,8 +89,7 @@ export interface Queue {
   head: DeliveryRow | undefined;
   /** First attempts up to this id are taken or settled. */
   after: number;
-  /** Up to this id, and whether beyond `head`, deliveries may wait that are to be looked for in the store. */
-  readUpTo: number;
+  /** Whether more of them may wait in the store, beside `head`. */
   hasMore: boolean;
   /** No retry is due before this time; the store is asked when it comes. */
   nextDue: number;
@@ -167,8 +166,6 @@ export interface QueuesNeeds {
   /** Of all attempts. */
   limit: Limit;
   underWay: UnderWay;
-  /** Whether a delivery is being taken back, although the store still shows it as it was. */
-  isWithdrawn(id: number): boolean;
   /** Told of a delivery that was taken back, and is still open. */
   settle(row: DeliveryRow): void;
   /** What is left of a target's pause, from before it had a queue. */
@@ -176,12 +173,12 @@ export interface QueuesNeeds {
 }
 
 /** For when a queue may have changed: what was read of it may be gone, or there may be something before it. */
-export const lookAgain = (queue: Queue): void => void Object.assign(queue, { head: undefined, after: 0, readUpTo: 0, hasMore: true });
+export const lookAgain = (queue: Queue): void => void Object.assign(queue, { head: undefined, after: 0, hasMore: true });
 
 /** First attempts that are looked at together. */
 const pageSize = 16;
 
-/** Targets and origins, as long as queues lead there. */
+/** Targets and origins, as long as queues lead there or attempts are under way. */
 const createTargets = ({ limit: ofAll, concurrencyPerTarget, pauseOf }: QueuesNeeds) => {
   const targets = new Map<string, Target>();
   const origins = new Map<string, Origin>();
@@ -204,31 +201,27 @@ const createTargets = ({ limit: ofAll, concurrencyPerTarget, pauseOf }: QueuesNe
     return made;
   };
 
-  const takeOff = ({ webhook, target }: Queue): void => {
-    target.queues.delete(webhook.id);
-    if (target.queues.size > 0) return;
+  /** Forgets a target to which no queue leads, once no attempt is under way there: what comes after a reorganisation waits for its end. */
+  const release = (target: Target): void => {
+    if (target.queues.size > 0 || target.underWay.size > 0 || targets.get(target.url) !== target) return;
     targets.delete(target.url);
     if (--target.origin.targets === 0) origins.delete(target.origin.name);
   };
 
-  return { targets, targetOf, takeOff };
+  return { targets, targetOf, release };
 };
 
-/** Deliveries up to `upTo` may be sent; those above `whole` were all added to their queues. */
-interface WrittenUpTo {
-  whole: number;
-  upTo: number;
-}
+/** Looks for the next first attempts in the store. Those above `upTo` are about to be added: all of them, or none, may be sent. */
+const createHeads = ({ store, underWay, settle }: QueuesNeeds, upTo: () => number) => {
+  const isFreeToGo = (id: number): boolean => !underWay.has(id) && !store.isChanging(id);
 
-/** Looks for the next first attempts in the store. */
-const createHeads = ({ store, underWay, isWithdrawn, settle }: QueuesNeeds, written: WrittenUpTo) => {
   /** The first attempts of a webhook above an id, as the store has them. */
   const waiting = function* (webhookId: number, after: number): Generator<DeliveryRow> {
     for (let last = after; ; ) {
       const ids = store.deliveryIds(webhookId, "pending", last, pageSize);
       for (const id of ids) {
-        if (id > written.upTo) return;
-        if (underWay.has(id) || isWithdrawn(id)) continue;
+        if (id > upTo()) return;
+        if (!isFreeToGo(id)) continue;
         const row = store.delivery(webhookId, id);
         if (row === undefined || row.state !== "pending" || row.dueAt !== null) continue;
         if (row.isTakenBack === true) settle(row);
@@ -239,14 +232,11 @@ const createHeads = ({ store, underWay, isWithdrawn, settle }: QueuesNeeds, writ
     }
   };
 
-  const isGood = ({ id }: DeliveryRow): boolean => !underWay.has(id) && !isWithdrawn(id);
-
   const headOf = (queue: Queue): DeliveryRow | undefined => {
-    if (queue.head !== undefined && isGood(queue.head)) return queue.head;
-    if (queue.head === undefined && queue.readUpTo >= written.whole && !queue.hasMore) return undefined;
+    if (queue.head !== undefined && isFreeToGo(queue.head.id)) return queue.head;
+    if (queue.head === undefined && !queue.hasMore) return undefined;
     const found = waiting(queue.webhook.id, queue.after).next();
     queue.head = found.done === true ? undefined : found.value;
-    queue.readUpTo = written.upTo;
     queue.hasMore = queue.head !== undefined;
     return queue.head;
   };
@@ -268,30 +258,34 @@ export const createQueues = (needs: QueuesNeeds) => {
   const queues = new Map<number, Queue>();
   /** By webhook. Outlives the queue of one that is disabled while deliveries of it are under way. */
   const openOf = new Map<number, Queue["open"]>();
-  const written: WrittenUpTo = { whole: 0, upTo: 0 };
-  const { targets, targetOf, takeOff } = createTargets(needs);
+  /** Deliveries up to this id may be sent. */
+  let written = 0;
+  const { targets, targetOf, release } = createTargets(needs);
+
+  /** Deliveries up to this id may have been written by others, for any webhook. */
+  const expect = (upTo: number): void => {
+    if (upTo <= written) return;
+    written = upTo;
+    for (const queue of queues.values()) queue.hasMore = true;
+  };
 
   return {
     find: (webhookId: number): Queue | undefined => queues.get(webhookId),
+    release,
     targets: (): Iterable<Target> => targets.values(),
     all: (): Iterable<Queue> => queues.values(),
-    first: createHeads(needs, written),
-    /** Deliveries up to this id have been written by others: they are looked for in the store. */
-    expect: (upTo: number): void => {
-      written.whole = written.upTo = Math.max(written.upTo, upTo);
-    },
-    /** Adds deliveries that have just been written. `others`: told of what has come in between. */
+    first: createHeads(needs, () => written),
+    expect,
+    /** Adds deliveries that have just been written. */
     add: (rows: readonly DeliveryRow[]): void => {
       const [first, last] = [rows[0]?.id ?? 0, rows.at(-1)?.id ?? 0];
-      if (first !== written.upTo + 1 || last - first !== rows.length - 1) written.whole = Math.max(written.whole, last);
+      if (first !== written + 1 || last - first !== rows.length - 1) expect(last);
       for (const row of rows) {
         const queue = queues.get(row.webhookId);
-        // One that was looked for in the store meanwhile may have been changed since.
-        if (queue === undefined || row.id <= queue.readUpTo) continue;
-        if (queue.head === undefined && !queue.hasMore && queue.readUpTo >= written.whole) queue.head = row;
-        else queue.hasMore = true;
+        if (queue?.head === undefined && queue?.hasMore === false) queue.head = row;
+        else if (queue !== undefined) queue.hasMore = true;
       }
-      written.upTo = Math.max(written.upTo, last);
+      written = Math.max(written, last);
     },
     /** The earliest time after `now` at which a retry may be due. */
     nextDue: (now: number): number => {
@@ -306,14 +300,17 @@ export const createQueues = (needs: QueuesNeeds) => {
       const url = row?.enabled === true ? row.target : undefined;
       // The new one first: the target it shares with the old keeps its slots.
       const target = url === undefined ? undefined : targetOf(url);
-      if (old !== undefined && old.target !== target) takeOff(old);
+      if (old !== undefined && old.target !== target) {
+        old.target.queues.delete(webhookId);
+        release(old.target);
+      }
       if (row === undefined || target === undefined) {
         queues.delete(webhookId);
         return undefined;
       }
       const open = openOf.get(webhookId) ?? { count: 0, taken: 0 };
       openOf.set(webhookId, open);
-      const queue: Queue = { webhook: row, target, open, head: undefined, after: 0, readUpTo: 0, hasMore: true, skipped: false, nextDue: 0, mayAt: old?.mayAt ?? 0, batchSince: undefined };
+      const queue: Queue = { webhook: row, target, open, head: undefined, after: 0, hasMore: true, skipped: false, nextDue: 0, mayAt: old?.mayAt ?? 0, batchSince: undefined };
       target.queues.set(webhookId, queue);
       queues.set(webhookId, queue);
       return target;

@@ -1,11 +1,134 @@
 import { performance } from "node:perf_hooks";
-import type { Logger } from "../../../types/node-context.js";
+import type { Clock, Logger } from "../../../types/node-context.js";
 import type { Attempt } from "../../../types/webhooks.js";
+import { createMatcher, type Matcher } from "../conditions/matcher.js";
 import { logFailure } from "../failures.js";
-import { isOwnEvent, type DeliveryRow, isOpen, type Pause, type WebhookRow } from "../rows/rows.js";
-import { createHealth, type RecordResult, type RecordNeeds, type RecordRules, resultOf } from "./health.js";
-import { afterAttempt, gone, type Now, type Result } from "./outcome.js";
-import { batchKeyOf } from "../send/request.js";
+import { type Attempts, letGo } from "../read/ledger.js";
+import { asMatched, type Register } from "../register/register.js";
+import { isOwnEvent, type DeliveryRow, type Failing, isOpen, type Pause, type WebhookRow } from "../rows/rows.js";
+import type { WebhookStore } from "../rows/store.js";
+import type { OnOutcome } from "../send/http-sender.js";
+import { batchKeyOf, keyOf } from "../send/request.js";
+import type { Timekeeper } from "../timekeeper.js";
+import { afterAttempt, gone, nextHealth, type Now, type Result, type RetryRules } from "./outcome.js";
+
+/** An event about webhooks themselves. */
+export interface OwnEvent {
+  event: "webhook.disabled" | "webhook.failing" | "webhook.enabled" | "delivery.dead";
+  data: { webhook: number; delivery?: number; event?: string; reason: string };
+}
+
+const listenersAmong = (matcher: Matcher, { event, data }: OwnEvent): number[] =>
+  matcher.listens(event) ? matcher.match(event, data).ids : [];
+
+/** For a webhook that the open transaction changes. The register still has it as it was. */
+const matcherOf = (webhook: WebhookRow): Matcher => {
+  const matcher = createMatcher();
+  matcher.put(webhook.id, asMatched(webhook));
+  return matcher;
+};
+
+/** Writes an event for the webhooks that ask for it; within a transaction, which may have changed one of them. Returns which they are. */
+export const announce = (store: WebhookStore, register: Register, at: number, own: OwnEvent, changed?: WebhookRow): number[] => {
+  const { event, data } = own;
+  const others = listenersAmong(register.matcher(), own).filter((id) => id !== changed?.id);
+  const all = changed === undefined ? others : [...others, ...listenersAmong(matcherOf(changed), own)].sort((a, b) => a - b);
+  const ids = all.filter((id) => id !== data.webhook || event === "webhook.enabled" || event === "delivery.dead");
+  if (ids.length === 0) return [];
+  const eventId = `${store.instance}.${event}.${data.webhook}.${data.delivery ?? 0}.${at.toString(36)}`;
+  const recipients = ids.flatMap((webhookId) => {
+    const webhook = webhookId === changed?.id ? changed : register.find(webhookId);
+    return webhook === undefined ? [] : [{ webhookId, event, key: keyOf(webhook, eventId) }];
+  });
+  store.append({ at, eventId, event, json: JSON.stringify(data) }, recipients);
+  return ids;
+};
+
+export interface RecordRules extends RetryRules {
+  disableAfter: number;
+}
+
+export interface RecordNeeds {
+  store: WebhookStore;
+  register: Register;
+  clock: Clock;
+  time: Timekeeper;
+  random: () => number;
+  logger: Logger;
+  attempts: Attempts;
+  /** Is told of deliveries that are given up. */
+  onOutcome?: OnOutcome | undefined;
+}
+
+/** What a transaction has recorded. */
+export interface RecordResult {
+  rows: { row: DeliveryRow; origin: string }[];
+  webhookIds: Set<number>;
+  /** Webhooks that were disabled. */
+  changed: Set<number>;
+  /** Webhooks that got an event about others. */
+  announced: Set<number>;
+  /** What is logged of webhooks as a whole: that one begins to fail, no longer does, or is disabled. */
+  warnings: string[];
+  /** Deliveries that were given up, by their states. */
+  givenUp: ("dead" | "superseded")[];
+}
+
+const originOf = (target: string): string => new URL(target).origin;
+
+/** What came of an attempt, in a few words. */
+const resultOf = ({ error, status, stage }: Attempt): string => (error === null ? String(status) : `${stage ?? ""}: ${error}`);
+
+const sentenceOf = ({ id, target }: WebhookRow, what: string): string => `webhook ${id} to ${originOf(target)} ${what}`;
+
+
+const sinceOf = ({ since }: Failing): string => new Date(since).toISOString();
+
+/** That a webhook begins to fail, or no longer does; undefined while nothing changes. */
+const turnOf = (before: Failing | undefined, after: Failing | undefined, attempt: Attempt): string | undefined => {
+  if (before === undefined && after !== undefined) return `fails: ${resultOf(attempt)}`;
+  if (before !== undefined && after === undefined) return `no longer fails, as it did since ${sinceOf(before)}`;
+  return undefined;
+};
+
+const goneReason = "the target answered 410";
+const failingReason = "every attempt fails; it will be disabled in a day";
+
+interface JudgedAttempt {
+  attempt: Attempt;
+  result: Result;
+}
+
+/** What an outcome says about its webhook: whether it is failing, and is to be disabled. */
+const createHealth = (rules: RecordRules, needs: RecordNeeds) => {
+  const { store, register, clock } = needs;
+  const tell = (recorded: RecordResult, event: Parameters<typeof announce>[3]): void => {
+    for (const id of announce(store, register, clock.now(), event)) recorded.announced.add(id);
+  };
+
+  const disable = (recorded: RecordResult, webhook: WebhookRow, because: "gone" | "failing", failing: Failing | undefined): void => {
+    letGo(needs, webhook.id);
+    store.putWebhook({ ...webhook, enabled: false, disabledBecause: because });
+    recorded.changed.add(webhook.id);
+    const since = failing === undefined ? "" : ` since ${sinceOf(failing)}`;
+    const [reason, why] = because === "gone" ? [goneReason, goneReason] : ["every attempt failed", `every attempt${since} failed`];
+    recorded.warnings.push(sentenceOf(webhook, `is disabled: ${why}`));
+    tell(recorded, { event: "webhook.disabled", data: { webhook: webhook.id, reason } });
+  };
+
+  const recordHealth = (recorded: RecordResult, webhook: WebhookRow, { attempt, result }: JudgedAttempt, now: Now): void => {
+    const progress = store.progress(webhook.id);
+    if (result.ok && progress.failing === undefined) return;
+    const { failing, disabledBecause, warns } = nextHealth(progress.failing, result, now, rules.disableAfter);
+    const turn = turnOf(progress.failing, failing, attempt);
+    if (turn !== undefined || warns) store.putProgress(webhook.id, { ...progress, failing });
+    if (turn !== undefined) recorded.warnings.push(sentenceOf(webhook, turn));
+    if (warns) tell(recorded, { event: "webhook.failing", data: { webhook: webhook.id, reason: failingReason } });
+    if (disabledBecause !== null && webhook.enabled) disable(recorded, webhook, disabledBecause, failing);
+  };
+
+  return { tell, recordHealth };
+};
 
 /** An attempt that has ended. */
 export interface AttemptResult {
@@ -121,7 +244,7 @@ const logRow = ({ row, origin }: RecordResult["rows"][number], logger: Logger): 
 /** Writes outcomes; within a transaction. */
 const createRecording = (rules: RecordRules, needs: RecordNeeds) => {
   const { store, register, clock, time, random } = needs;
-  const { tell, recordHealth, written } = createHealth(rules, needs);
+  const { tell, recordHealth } = createHealth(rules, needs);
 
   /** A delivery after an attempt. One that was made before its time, as the target answers again, takes nothing from its schedule if it fails. */
   const next = (row: DeliveryRow, { attempt }: AttemptResult, result: Result, chance: Parameters<typeof afterAttempt>[3]): DeliveryRow => {
@@ -172,7 +295,7 @@ const createRecording = (rules: RecordRules, needs: RecordNeeds) => {
     recorded.announced.add(webhookId);
   };
 
-  const write = (recorded: RecordResult, entries: readonly Entry[]): number => {
+  return (recorded: RecordResult, entries: readonly Entry[]): number => {
     const begun = performance.now();
     const present: Present = {
       webhooks: register.rows(),
@@ -187,13 +310,11 @@ const createRecording = (rules: RecordRules, needs: RecordNeeds) => {
     }
     return count;
   };
-
-  return { write, written };
 };
 
 export const createRecords = (rules: RecordRules, needs: RecordNeeds, onRecorded: (recorded: RecordResult) => void): Records => {
   const { store, logger, onOutcome } = needs;
-  const recording = createRecording(rules, needs);
+  const write = createRecording(rules, needs);
 
   const safely = (work: () => void): void => {
     try {
@@ -204,16 +325,15 @@ export const createRecords = (rules: RecordRules, needs: RecordNeeds, onRecorded
   };
 
   const gathering = createGathering<Entry>(async (entries) => {
-    const recorded: RecordResult = { rows: [], webhookIds: new Set(), changed: new Set(), announced: new Set(), warnings: [], givenUp: [], healthy: new Set() };
+    const recorded: RecordResult = { rows: [], webhookIds: new Set(), changed: new Set(), announced: new Set(), warnings: [], givenUp: [] };
     let written: readonly Entry[];
     try {
-      written = entries.slice(0, await store.transactionSoon(() => recording.write(recorded, entries), { isLong: true }));
+      written = entries.slice(0, await store.transactionSoon(() => write(recorded, entries), { isLong: true }));
     } catch (error) {
       // Nothing is let go of before it is written, so that it is not sent again meanwhile.
       logFailure(logger, "the outcomes of deliveries cannot be written", error);
       return 0;
     }
-    recording.written(recorded);
     // They are written, whatever fails from here on, and must not be again.
     for (const one of recorded.rows) logRow(one, logger);
     for (const warning of recorded.warnings) logger.warn(warning);

@@ -27,7 +27,6 @@ interface NextNeeds {
   store: WebhookStore;
   queues: Queues;
   underWay: UnderWay;
-  isWithdrawn(id: number): boolean;
   settle(row: DeliveryRow): void;
   /** Deliveries of one webhook that may be open: no more can come together. */
   window: number;
@@ -47,7 +46,7 @@ const isOvertaken = ({ underWay }: Target): boolean => {
   return false;
 };
 
-const isAvailable = ({ underWay, isWithdrawn }: NextNeeds, id: number): boolean => !underWay.has(id) && !isWithdrawn(id);
+const isAvailable = ({ underWay, store }: NextNeeds, id: number): boolean => !underWay.has(id) && !store.isChanging(id);
 
 /** In strict order, a delivery that is to be tried again holds up all after it: the lowest of those. */
 const lowestRetry = ({ store }: NextNeeds, { webhook }: Queue): number =>

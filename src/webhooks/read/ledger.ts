@@ -1,8 +1,19 @@
+import { placeIn } from "../../follow/derive.js";
 import { isReversal } from "../../follow/event-names.js";
 import { isOwnEvent, type DeliveryRow, isOpen, type LedgerEntry, type Message, openStates, type Position, type Progress } from "../rows/rows.js";
 import type { WebhookStore } from "../rows/store.js";
 import type { Timekeeper } from "../timekeeper.js";
-import { blockName, hasLog, heightOf, type Knowledge, knowledgeAfter, noKnowledge, type PastDelivery, withLogOf } from "./match.js";
+import {
+  blockName,
+  heightOf,
+  type Knowledge,
+  knowledgeAfter,
+  type LedgerBlock,
+  ledgerBlock,
+  noKnowledge,
+  type PastDelivery,
+  withLogOf,
+} from "./match.js";
 
 /**
  * The ledger of a webhook: the blocks that it was sent events of and that are not final. A fork, a cursor that a client moves back and a
@@ -19,6 +30,9 @@ export interface Attempts {
   overtake(row: DeliveryRow): void;
 }
 
+/** Nothing is under way. */
+const noAttempts: Attempts = { isUnderWay: () => false, hasArrived: () => false, overtake: () => undefined };
+
 /** Another process delivers: it may be sending any of what is open. */
 export const attemptsElsewhere: Attempts = { isUnderWay: () => true, hasArrived: () => false, overtake: () => undefined };
 
@@ -26,13 +40,6 @@ export interface LedgerNeeds {
   store: WebhookStore;
   time: Pick<Timekeeper, "passed">;
   attempts: Attempts;
-}
-
-/** A block as a group names it. `isExact`: under the height at which the ledger has it. If not, its id alone says which it is. */
-export interface LedgerBlock {
-  height: number;
-  id: string;
-  isExact: boolean;
 }
 
 /** A delivery of the ledger. */
@@ -62,7 +69,7 @@ const deliveriesIn = (store: WebhookStore, webhookId: number, entries: readonly 
   return found.sort((one, other) => one.row.id - other.row.id);
 };
 
-type KnowledgeOfEntry = Knowledge & { entry?: LedgerEntry };
+type KnowledgeOfEntry = Knowledge & { entry?: LedgerEntry | undefined };
 
 /** What a receiver knows of each subject, and the block with which it was last sent that. */
 const knowledgeOf = (
@@ -75,43 +82,79 @@ const knowledgeOf = (
   for (const { row, message, entry } of entered) {
     const { subject } = message;
     if (subject === undefined) continue;
-    const before = known.get(subject) ?? noKnowledge;
-    const after = knowledgeAfter(before, { isReversal: isReversalOf(message), key: row.key, attempt: attemptOf(row, attempts) });
-    known.set(subject, after === before || isReversalOf(message) ? { ...before, ...after, key: after.key } : { ...after, entry });
+    const before: KnowledgeOfEntry = known.get(subject) ?? noKnowledge;
+    const isReversed = isReversalOf(message);
+    const after = knowledgeAfter(before, { isReversal: isReversed, key: row.key, attempt: attemptOf(row, attempts) });
+    known.set(subject, { ...after, entry: isReversed || after === before ? before.entry : entry });
   }
   return known;
 };
 
-/** The deliveries that a transaction has taken back. */
+/** Deliveries of a webhook that are not settled, by id, with their messages. */
+const openOf = (store: WebhookStore, webhookId: number): { row: DeliveryRow; message: Message | undefined }[] => {
+  const ids = openStates.flatMap((state) => store.deliveryIds(webhookId, state, 0, Number.MAX_SAFE_INTEGER)).sort((a, b) => a - b);
+  return ids.flatMap((id) => {
+    const row = store.delivery(webhookId, id);
+    return row === undefined ? [] : [{ row, message: store.message(row.messageId) }];
+  });
+};
+
+/** For a webhook that is removed; within a transaction. */
+export const removeOpen = (store: WebhookStore, webhookId: number): void => {
+  for (const { row } of openOf(store, webhookId)) store.removeDelivery(row);
+};
+
+/** What a transaction has taken back. */
 export interface Withdrawals {
-  /** Must not be sent from now on, though others still read them as they were until this is committed. */
-  ids: number[];
   superseded: number;
-  /** Open deliveries that were taken back, with those whose attempts are under way. */
-  changedOpen: number;
+  /** Webhooks of which open deliveries were taken back, also such whose attempts are under way. */
+  changed: Set<number>;
 }
 
-export const createLedger = ({ store, time, attempts }: LedgerNeeds) => {
-  /** Deliveries are attempted no more: what was never attempted is dropped. */
-  const takeBack = (entered: readonly LedgerDelivery[], known: ReadonlyMap<string, Knowledge>, taken: Withdrawals): void => {
+/** A block of the ledger, which now counts as applied or reverted, and what the receiver knows. */
+export interface FoundEntry {
+  entry: LedgerEntry;
+  known: ReadonlyMap<string, Knowledge>;
+}
+
+/** Has deliveries attempted no more: what was never attempted is dropped. */
+const createTakeBack =
+  ({ store, time, attempts }: LedgerNeeds) =>
+  (entered: readonly LedgerDelivery[], known: ReadonlyMap<string, Knowledge>, taken: Withdrawals): void => {
     for (const { row, message } of entered) {
       if (row.isTakenBack === true) continue;
       const back: DeliveryRow = { ...row, isTakenBack: true };
+      if (isOpen(row)) taken.changed.add(row.webhookId);
       if (!isOpen(row)) store.changeDelivery(row, back);
       else if (attempts.isUnderWay(row) || attempts.hasArrived(row)) {
         attempts.overtake(row);
         store.changeDelivery(row, back);
-        taken.changedOpen++;
       } else {
         const { known: isKnown } = known.get(message.subject ?? "") ?? noKnowledge;
         const isUnheard = attemptOf(row, attempts) === "none" && isKnown === "no";
         const state = isUnheard && !isReversalOf(message) ? "dropped" : "superseded";
         store.changeDelivery(row, { ...back, state, dueAt: null, finishedAt: time.passed() });
-        taken.ids.push(row.id);
-        taken.changedOpen++;
         if (state === "superseded") taken.superseded++;
       }
     }
+  };
+
+/** Finds and moves blocks of ledgers. */
+const createEntries = (store: WebhookStore) => {
+  const find = (webhookId: number, { id, heights }: LedgerBlock, isReverted: boolean): LedgerEntry | undefined => {
+    for (const height of heights) {
+      const entry = store.ledgerEntry(webhookId, { id, height, isReverted });
+      if (entry !== undefined) return entry;
+    }
+    return undefined;
+  };
+
+  /** A block that was final, which the ledger no longer has, though deliveries of it are open. */
+  const findOpen = (webhookId: number, { id, heights: [height = 0] }: LedgerBlock): LedgerEntry | undefined => {
+    if (height > (store.progress(webhookId).floor ?? 0)) return undefined;
+    const isOfBlock = ({ message }: { message: Message | undefined }): boolean => message?.block?.id === id && !isReversalOf(message);
+    const deliveries = openOf(store, webhookId).filter(isOfBlock).map(({ row }) => row.id);
+    return deliveries.length === 0 ? undefined : { height, id, isReverted: false, deliveries, sent: [] };
   };
 
   const move = (webhookId: number, entry: LedgerEntry, isReverted: boolean): LedgerEntry => {
@@ -121,36 +164,39 @@ export const createLedger = ({ store, time, attempts }: LedgerNeeds) => {
     return moved;
   };
 
+  return { find, findOpen, move };
+};
+
+export const createLedger = (needs: LedgerNeeds) => {
+  const { store, attempts } = needs;
+  const { find, findOpen, move } = createEntries(store);
+  const takeBack = createTakeBack(needs);
+
   return {
-    /** A block was reverted. Returns what its receiver knows, and the block in the ledger; undefined where it is not there. */
-    revert: (webhookId: number, block: LedgerBlock, taken: Withdrawals) => {
-      const found = store.ledgerEntry(webhookId, { ...block, isReverted: false });
-      const entry = found ?? (block.isExact ? undefined : store.ledger(webhookId, false).find(({ id }) => id === block.id));
+    /** A block was reverted. Undefined if the ledger does not have it. */
+    revert: (webhookId: number, block: LedgerBlock, taken: Withdrawals): FoundEntry | undefined => {
+      const entry = find(webhookId, block, false) ?? findOpen(webhookId, block);
       const before = store.ledger(webhookId, true);
+      const others = deliveriesIn(store, webhookId, before);
       if (entry === undefined) {
-        // Its reversal was begun before.
-        const begun = before.find(({ id }) => id === block.id);
-        return begun && { entry: begun, known: knowledgeOf(before, deliveriesIn(store, webhookId, before), attempts) };
+        const begun = find(webhookId, block, true);
+        return begun && { entry: begun, known: knowledgeOf(before, others, attempts) };
       }
-      const [own, others] = [deliveriesIn(store, webhookId, [entry]), deliveriesIn(store, webhookId, before)];
+      const own = deliveriesIn(store, webhookId, [entry]);
       const known = knowledgeOf([...before, entry], [...others, ...own].sort((one, other) => one.row.id - other.row.id), attempts);
       takeBack(own.filter(({ message }) => !isReversalOf(message)), known, taken);
       return { entry: move(webhookId, entry, true), known };
     },
-    /** A block was applied, which supersedes open reversals of it and its transactions. Returns what its receiver knows of the block. */
-    apply: (
-      webhookId: number,
-      block: LedgerBlock,
-      { subjects, hasReverted, taken }: { subjects: ReadonlySet<string>; hasReverted: boolean; taken: Withdrawals },
-    ) => {
-      const reverted = hasReverted ? store.ledger(webhookId, true) : [];
-      const back = reverted.find(({ id }) => id === block.id);
+    /** A block was applied, which supersedes open reversals of it and of its `subjects`. Undefined if the ledger does not have it. */
+    apply: (webhookId: number, block: LedgerBlock, subjects: () => ReadonlySet<string>, taken: Withdrawals): FoundEntry | undefined => {
+      const reverted = store.ledger(webhookId, true);
+      const back = reverted.length === 0 ? undefined : find(webhookId, block, true);
       if (reverted.length > 0) {
-        const isOfBlock = ({ message: { subject }, entry }: LedgerDelivery): boolean => entry === back || (subject !== undefined && subjects.has(subject));
-        const open = deliveriesIn(store, webhookId, reverted).filter((one) => isReversalOf(one.message) && isOfBlock(one));
-        takeBack(open, new Map(), taken);
+        const applied = subjects();
+        const isOfBlock = ({ message: { subject = "" }, entry }: LedgerDelivery): boolean => entry.id === back?.id || applied.has(subject);
+        takeBack(deliveriesIn(store, webhookId, reverted).filter((one) => isReversalOf(one.message) && isOfBlock(one)), new Map(), taken);
       }
-      const entry = back === undefined ? store.ledgerEntry(webhookId, { ...block, isReverted: false }) : move(webhookId, back, false);
+      const entry = back === undefined ? find(webhookId, block, false) : move(webhookId, back, false);
       return entry && { entry, known: knowledgeOf([entry], deliveriesIn(store, webhookId, [entry]), attempts) };
     },
     /** The blocks of which it counts some as applied, the highest first. */
@@ -160,29 +206,43 @@ export const createLedger = ({ store, time, attempts }: LedgerNeeds) => {
 
 export type Ledger = ReturnType<typeof createLedger>;
 
+/** Called before a delivery that has ended is removed: what its receiver was sent of a block stays in the ledger as long as the block. */
+export const keepSent = (store: WebhookStore, row: DeliveryRow): void => {
+  const message = store.message(row.messageId);
+  const { block, subject } = message === undefined ? {} : { subject: message.subject, block: ledgerBlock(message) };
+  if (message === undefined || block === undefined || subject === undefined) return;
+  const sides = block.heights.flatMap((height) => [true, false].map((isReverted) => ({ id: block.id, height, isReverted })));
+  for (const side of sides) {
+    const entry = store.ledgerEntry(row.webhookId, side);
+    if (entry?.deliveries.includes(row.id) !== true) continue;
+    const past = { isReversal: isReversalOf(message), key: row.key, attempt: attemptOf(row, noAttempts) };
+    const sent = new Map(entry.sent);
+    const { known, key } = knowledgeAfter(sent.has(subject) ? { known: "maybe", key: sent.get(subject) } : noKnowledge, past);
+    if (known === "no" || key === undefined) sent.delete(subject);
+    else sent.set(subject, key);
+    store.putLedgerEntry(row.webhookId, { ...entry, deliveries: entry.deliveries.filter((id) => id !== row.id), sent: [...sent] });
+  }
+};
+
 /** A delivery that a client asked for again, in the state it had before. It can be asked for once more. */
 const asItWas = ({ onRequest: _, batch: __, stepSince: ___, scheduledAt: ____, ...row }: DeliveryRow, finishedAt: number): DeliveryRow => {
   const hasArrived = row.attempts.some(({ stage }) => stage === null);
   return { ...row, state: hasArrived ? "delivered" : "dead", dueAt: null, finishedAt };
 };
 
-/** The place of an event in its group, which its id ends in but for how often the block was applied before. */
-const placeInGroup = ({ eventId }: Message): number => Number(eventId?.split(".")[2]) || 0;
+/** Before a message's event, within its block. */
+const positionOf = (message: Message & { block: { height: number; id: string } }): Position => {
+  const taken = placeIn(message.eventId ?? "");
+  return { cursor: message.before ?? "", part: taken === 0 ? undefined : { block: blockName(message.block), isReversal: false, taken } };
+};
 
-/** Before the first of what is open: on the chain the lowest block of it, and in the host's log the first event. */
+/** Before all that is open: on the chain before its lowest block, in the host's log before its first event. Else `live` stays. */
 const positionBefore = (open: readonly Message[], live: Position): Position => {
-  const beforeOf = ({ before = live.cursor }: Message): string => before;
-  const [first] = open;
-  if (first === undefined) return { cursor: live.cursor, part: live.part?.isReversal === true ? undefined : live.part };
-  const lowest = open.reduce((low, one) => (heightOf(beforeOf(one)) < heightOf(beforeOf(low)) ? one : low), first);
-  const before = beforeOf(lowest);
-  const hostEvent = open.find(({ block }) => block === undefined);
-  // What a replay sends has no place in the log.
-  const log = hostEvent === undefined ? (hasLog(before) ? before : live.cursor) : beforeOf(hostEvent);
-  const cursor = withLogOf(before, log);
-  const taken = placeInGroup(lowest);
-  if (lowest.block === undefined || taken === 0 || cursor !== before) return { cursor };
-  return { cursor, part: { block: blockName(lowest.block), isReversal: false, taken } };
+  const ofChain = open.flatMap((message) => (message.block === undefined ? [] : [positionOf({ ...message, block: message.block })]));
+  const ofHost = open.find(({ block }) => block === undefined);
+  const stays: Position = { cursor: live.cursor, part: live.part?.isReversal === true ? undefined : live.part };
+  const [first = stays] = ofChain.sort((one, other) => heightOf(one.cursor) - heightOf(other.cursor));
+  return { cursor: withLogOf(first.cursor, ofHost?.before ?? live.cursor), part: first.part };
 };
 
 /** The ledger of a webhook without its deliveries, and the position from which its open deliveries are found again. Writes nothing. */
@@ -196,18 +256,18 @@ export const foldLedger = ({ store, attempts }: Pick<LedgerNeeds, "store" | "att
     folded.set(name, { ...entry, sent: [...entry.sent, [subject, key]] });
   };
   for (const [subject, { known: is, key, entry }] of known) if (is !== "no" && key !== undefined && entry !== undefined) keep(entry, subject, key);
-  const ids = openStates.flatMap((state) => store.deliveryIds(webhookId, state, 0, Number.MAX_SAFE_INTEGER)).sort((a, b) => a - b);
-  const open = ids.map((id) => store.delivery(webhookId, id)).filter((row) => row !== undefined);
+  const open = openOf(store, webhookId);
   const first: Message[] = [];
-  for (const row of open) {
-    const message = row.onRequest === true ? undefined : store.message(row.messageId);
-    if (message?.before === undefined) continue;
-    const { block, subject } = message;
-    if (block === undefined || !isReversalOf(message)) first.push(message);
+  for (const { row, message } of open) {
+    if (message?.before === undefined || row.onRequest === true) continue;
+    const isReversed = isReversalOf(message);
+    // On the chain, the walk finds the block again; in the host's log, the event is read again.
+    if (!isReversed || message.block === undefined) first.push(message);
     // An open reversal is sent again, though the ledger may be trimmed, and webhooks of reversals alone have nothing in it.
-    else if (subject !== undefined && row.isTakenBack !== true && attemptOf(row, attempts) !== "arrived") {
-      if ((known.get(subject) ?? noKnowledge).known === "no") keep(block, subject, row.reverts ?? row.key);
-    }
+    const { block, subject = "" } = { block: ledgerBlock(message), subject: message.subject };
+    if (!isReversed || block === undefined || row.isTakenBack === true || attemptOf(row, attempts) === "arrived") continue;
+    const [height = 0] = block.heights;
+    if ((known.get(subject) ?? noKnowledge).known === "no") keep({ height, id: block.id }, subject, row.reverts ?? row.key);
   }
   const { cursor, part } = store.progress(webhookId);
   return { entries, folded: [...folded.values()], open, position: cursor === undefined ? {} : positionBefore(first, { cursor, part }) };
@@ -215,11 +275,12 @@ export const foldLedger = ({ store, attempts }: Pick<LedgerNeeds, "store" | "att
 
 /** Removes the open deliveries of a webhook, and moves it back before the first. What its receiver may know stays in the ledger. */
 export const letGo = (needs: LedgerNeeds, webhookId: number): void => {
-  const { store, time } = needs;
+  const { store, time, attempts } = needs;
   const { entries, folded, open, position } = foldLedger(needs, webhookId);
   for (const entry of entries) store.removeLedgerEntry(webhookId, entry);
   for (const entry of folded) store.putLedgerEntry(webhookId, entry);
-  for (const row of open) {
+  for (const { row } of open) {
+    attempts.overtake(row);
     if (row.onRequest === true && row.attempts.length > 0) store.changeDelivery(row, asItWas(row, time.passed()));
     // Events about webhooks are not found again.
     else if (!isOwnEvent(row.event)) store.removeDelivery(row);

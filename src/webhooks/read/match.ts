@@ -1,10 +1,11 @@
 import { runSliced, type Sliced } from "../../async/time-slicing.js";
 import { type Cursor, cursorText, type FollowEvent, type Group, parseCursor } from "../../follow/index.js";
-import { canonicalEvent, isReversal, namesEvent } from "../../follow/event-names.js";
+import { placeIn } from "../../follow/derive.js";
+import { bookingEvents, canonicalEvent, isReversal, namesEvent } from "../../follow/event-names.js";
 import type { Undecided } from "../conditions/matcher.js";
 import type { PatternWorker } from "../conditions/pattern.js";
 import type { Register } from "../register/register.js";
-import type { LedgerEntry, Position, WebhookRow } from "../rows/rows.js";
+import type { LedgerEntry, Message, Position, WebhookRow } from "../rows/rows.js";
 import { memberOf } from "../../follow/payload.js";
 
 /** Decisions about what a webhook is sent. They are pure: the ledger says what its receiver knows. */
@@ -43,7 +44,7 @@ export const knowledgeAfter = (before: Knowledge, { isReversal: isReverted, key,
 };
 
 /** Events that apply or revert a block or transaction. Those that a host declares do not, whatever their names end in. */
-const ledgerEvent = /^(block|transaction)\.(applied|reverted)$/;
+const ledgerEvent = /^(block|transaction|booking)\.(applied|reverted)$/;
 
 /** `block.reverted` for `block.applied` and the other way round. Undefined for events that have no opposite. */
 const oppositeOf = (event: string): string | undefined => {
@@ -51,11 +52,12 @@ const oppositeOf = (event: string): string | undefined => {
   return kind === undefined ? undefined : `${kind}.${deed === "applied" ? "reverted" : "applied"}`;
 };
 
-/** The block or transaction that an event applies or reverts: `block ID`, `transaction ID`. */
+/** What an event applies or reverts: `block ID`, `transaction ID`, `booking ADDRESS ID`. */
 const subjectOf = ({ event, data }: Pick<FollowEvent, "event" | "data">): string | undefined => {
   const [, kind] = ledgerEvent.exec(event) ?? [];
   const id = kind === undefined ? undefined : memberOf(data, "id");
-  return typeof id === "string" ? `${kind} ${id}` : undefined;
+  if (typeof id !== "string") return undefined;
+  return kind === "booking" ? `booking ${String(memberOf(data, "address"))} ${id}` : `${kind} ${id}`;
 };
 
 export interface Decision {
@@ -84,9 +86,6 @@ const cursorIn = (text: string): Cursor => {
   return parsed.kind === "cursor" ? parsed.cursor : { block: undefined };
 };
 
-/** Whether a cursor has a place in the host's log. */
-export const hasLog = (cursor: string): boolean => cursorIn(cursor).log !== undefined;
-
 /** A cursor of one's block, and of another's place in the host's log. */
 export const withLogOf = (cursor: string, other: string): string => cursorText({ block: cursorIn(cursor).block, log: cursorIn(other).log });
 
@@ -94,6 +93,32 @@ export const withLogOf = (cursor: string, other: string): string => cursorText({
 export const blockOf = (cursor: string): string => cursorText({ block: cursorIn(cursor).block });
 
 export const blockName = ({ height, id }: Pick<LedgerEntry, "height" | "id">): string => `${height}-${id}`;
+
+/** A block as the ledger names it, or where a host's own chain offers no changes, a block or transaction. */
+export interface LedgerBlock {
+  id: string;
+  /** Where it may be in the ledger; a new one is put at the first. */
+  heights: readonly number[];
+}
+
+/**
+ * Events of a host's log that count as one height of the ledger, where its chain offers no changes, and heights that are kept: its events
+ * need not say which block they are of.
+ */
+const [eventsAtHeight, heightsKept] = [10_000, 3];
+
+const logHeightOf = (cursor: string): number => 1 + Math.floor((cursorIn(cursor).log?.sequence ?? 0) / eventsAtHeight);
+
+/** The highest block of the ledger that is not kept at a position in a host's log. */
+export const finalInLog = (cursor: string): number => Math.max(0, logHeightOf(cursor) - heightsKept);
+
+/** What an event applies or reverts. `after`: the cursor after it. */
+export const ledgerBlock = ({ block, subject, after = "" }: Pick<Message, "block" | "subject" | "after">): LedgerBlock | undefined => {
+  if (block !== undefined) return { id: block.id, heights: [block.height] };
+  if (subject === undefined) return undefined;
+  const height = logHeightOf(after);
+  return { id: subject, heights: Array.from({ length: heightsKept }, (_, back) => height - back) };
+};
 
 /** The block that a group applies or reverts, as a cursor. */
 export const changedBlock = ({ change, before, after }: Group): string | undefined =>
@@ -142,7 +167,7 @@ export interface ReadRange {
   groups: readonly Group[];
   /** Where the webhooks are. */
   position: Position;
-  /** How many events of the first group are taken already. */
+  /** Place of the next event of the first group. */
   taken: number;
   /** Whether a block of the ledger is taken back that is not the position's: that stays. */
   isApart?: boolean | undefined;
@@ -152,11 +177,14 @@ export interface ReadRange {
 const matchGroup = function* (
   register: Register,
   group: Group,
-  { position: before, taken, isApart = false, ids }: Omit<ReadRange, "groups"> & { ids: ReadonlySet<number> },
+  { position: before, taken, isApart = false, ids }: Omit<ReadRange, "groups"> & { ids: ReadonlyMap<number, unknown> },
 ): Sliced<{ matched: GroupMatch; undecided: Map<number, Undecided[]> }> {
   const [last, undecided, events] = [new Map<number, number>(), new Map<number, Undecided[]>(), [] as EventMatch[]];
   const matcher = register.matcher();
-  for (const [index, event] of group.events.entries()) {
+  // Bookings are not even made where nobody asks for them.
+  const all = bookingEvents.some((name) => matcher.listens(name)) ? group.eventsWithBookings : group.events;
+  for (const event of all) {
+    const index = group.change === undefined ? 0 : placeIn(event.id);
     if (index < taken) continue;
     const found = matcher.listens(event.event) ? matcher.match(event.event, event.data) : undefined;
     const matching = found?.ids.filter((id) => ids.has(id)) ?? [];
@@ -181,7 +209,7 @@ const takesBack = ({ events }: Group): boolean => events.some(({ event }) => isR
  * Matches the first groups, up to `enough` deliveries, so that blocks with an event or two share a transaction. A group that takes something
  * back, or in which something is undecided, stands alone.
  */
-export const matchFirst = async (register: Register, { groups, ...first }: ReadRange, ids: ReadonlySet<number>) => {
+export const matchFirst = async (register: Register, { groups, ...first }: ReadRange, ids: ReadonlyMap<number, unknown>) => {
   const all: GroupMatch[] = [];
   let undecided: ReadonlyMap<number, Undecided[]> = new Map();
   let deliveries = 0;
@@ -199,14 +227,15 @@ export const matchFirst = async (register: Register, { groups, ...first }: ReadR
   return { all, undecided };
 };
 
-/** A group as it matches one webhook, whose patterns are tried on long texts by a thread. */
+/** A group as it matches one webhook, whose patterns are tried on long texts by a thread. Undefined if nobody waits for it any more. */
 export const matchAlone = async (
   register: Pick<Register, "matcher">,
   matched: GroupMatch,
-  { id, patterns }: { id: number; patterns: PatternWorker },
-): Promise<GroupMatch> => {
+  { id, patterns, isOver }: { id: number; patterns: PatternWorker; isOver(): boolean },
+): Promise<GroupMatch | undefined> => {
   const events: EventMatch[] = [];
   for (const one of matched.events) {
+    if (isOver()) return undefined;
     const { event, data } = one.event;
     const undecided = one.ids.includes(id) ? undefined : register.matcher().match(event, data).undecided.find((other) => other.id === id);
     const isMatch = one.ids.includes(id) || (undecided !== undefined && (await undecided.decide(patterns)));
@@ -217,7 +246,7 @@ export const matchAlone = async (
 };
 
 /** The webhooks by target. They are written for together, as a target receives events in order, whichever of its webhooks they are for. */
-export const byTarget = (webhookIds: ReadonlySet<number>, webhooks: ReadonlyMap<number, WebhookRow>): ReadonlySet<number>[] => {
+export const byTarget = (webhookIds: Iterable<number>, webhooks: ReadonlyMap<number, WebhookRow>): ReadonlySet<number>[] => {
   const shares = new Map<string, Set<number>>();
   for (const id of webhookIds) {
     const target = webhooks.get(id)?.target ?? "";

@@ -23,36 +23,36 @@ export interface PositionsNeeds {
 export type Role = "live" | number;
 
 /** The reader of a webhook, or of a replay of it, and its position. */
-interface Reader {
-  webhookId: number;
-  role: Role;
+export interface Reader {
+  readonly webhookId: number;
+  readonly role: Role;
   /** Of a replay: the last height. */
-  until: number | undefined;
+  readonly until: number | undefined;
+  /** See `Progress`. */
+  readonly epoch: number;
   position: Position;
   /** See `Progress`. */
   isBeyond: boolean;
-  floor: number;
-  /** Whether its ledger has blocks that were reverted. */
-  hasReverted: boolean;
+  /** Whether the chain was read for it since it last changed, and had no more. */
   isResting: boolean;
   isFull: boolean;
   isBusy: boolean;
+  /** Whether the store does not have its position yet. */
   isDirty: boolean;
-  epoch: number;
+  /** Whether it is to be loaded again, from what the store has. */
+  isGone: boolean;
 }
 
-/** Webhooks at one position, which share a read. */
+/** The readers at one position, which share a read. */
 export interface Cohort {
-  ids: ReadonlySet<number>;
+  /** By webhook. */
+  readers: ReadonlyMap<number, Reader>;
   position: Position;
   options: ReadOptions;
   role: Role;
   until: number | undefined;
   /** See `Progress`. Such a cohort has one webhook. */
   isBeyond: boolean;
-  readers: ReadonlyMap<number, Reader>;
-  /** Number of `stir` calls before it was made. */
-  stirs: number;
 }
 
 /** Where a client says that a webhook begins. */
@@ -72,11 +72,11 @@ export const wantsChainEvents = ({ events }: Pick<WebhookRow, "events">): boolea
 export const optionsOf = (webhook: Pick<WebhookRow, "events" | "confirmations">, keepsChain: boolean): ReadOptions =>
   keepsChain ? { confirmations: webhook.confirmations, hostEvents: wantsHostEvents(webhook) } : {};
 
-const nameOf = (webhookId: number, role: Role): string => `${webhookId} ${role}`;
+const nameOf = ({ webhookId, role }: Pick<Reader, "webhookId" | "role">): string => `${webhookId} ${role}`;
 
 /** The progress of a webhook whose reader has moved. */
-const progressAfter = (progress: Progress, { role, position: { cursor, part }, isBeyond, floor }: Reader): Progress => {
-  if (role === "live") return { ...progress, cursor, part, from: undefined, isBeyond, floor };
+const progressAfter = (progress: Progress, { role, position: { cursor, part }, isBeyond }: Reader): Progress => {
+  if (role === "live") return { ...progress, cursor, part, from: undefined, isBeyond };
   return { ...progress, replays: (progress.replays ?? []).map((one) => (one.id === role ? { id: one.id, to: one.to, cursor, part } : one)) };
 };
 
@@ -97,53 +97,61 @@ const createLocate = ({ store, follow, logger, keepsChain }: PositionsNeeds) => 
   };
 
   return async (webhook: WebhookRow): Promise<void> => {
-    const cursor = await cursorFor(webhook, store.progress(webhook.id).from ?? "tip");
+    const { from = "tip", epoch } = store.progress(webhook.id);
+    const cursor = await cursorFor(webhook, from);
     if (cursor === undefined) return;
     await store.transactionSoon(() => {
       const progress = store.progress(webhook.id);
-      if (progress.cursor === undefined && store.webhook(webhook.id) !== undefined) store.putProgress(webhook.id, { ...progress, cursor: cursorText(cursor), floor: cursor.block?.height ?? 0, from: undefined });
+      // A client may have said otherwise meanwhile.
+      if (progress.cursor !== undefined || progress.epoch !== epoch || store.webhook(webhook.id) === undefined) return;
+      store.putProgress(webhook.id, { ...progress, cursor: cursorText(cursor), floor: cursor.block?.height ?? 0, from: undefined });
     });
   };
 };
 
 /** The readers of all enabled webhooks and their replays, as they are in memory and in the store. */
-const createReaders = ({ store, register, window, keepsChain }: PositionsNeeds) => {
+const createReaders = ({ store, register, keepsChain }: PositionsNeeds) => {
   const all = new Map<string, Reader>();
 
-  const find = (webhookId: number, role: Role): Reader | undefined => all.get(nameOf(webhookId, role));
+  const remove = (reader: Reader): void => {
+    reader.isGone = true;
+    all.delete(nameOf(reader));
+  };
 
-  const write = (reader: Reader): void => {
-    const progress = store.progress(reader.webhookId);
+  /** Whether a webhook is still enabled and in the store where its reader is; within a transaction. */
+  const isCurrent = (reader: Reader): boolean =>
+    !reader.isGone && register.find(reader.webhookId)?.enabled === true && (store.progress(reader.webhookId).epoch ?? 0) === reader.epoch;
+
+  const write = (reader: Reader, floor = 0): void => {
     reader.isDirty = false;
-    // A client has moved the cursor meanwhile, or removed the webhook.
-    if ((progress.epoch ?? 0) !== reader.epoch || register.find(reader.webhookId) === undefined) all.delete(nameOf(reader.webhookId, reader.role));
-    else store.putProgress(reader.webhookId, progressAfter(progress, reader));
+    if (!isCurrent(reader)) return remove(reader);
+    const progress = store.progress(reader.webhookId);
+    store.putProgress(reader.webhookId, progressAfter({ ...progress, floor: Math.max(progress.floor ?? 0, floor) }, reader));
   };
 
   return {
     all,
-    find,
+    remove,
+    isCurrent,
     write,
+    live: (webhookId: number): Reader | undefined => all.get(nameOf({ webhookId, role: "live" })),
     load: (webhookId: number): void => {
-      const { cursor, part, isBeyond = false, floor = 0, replays = [], epoch = 0 } = store.progress(webhookId);
-      const hasReverted = store.ledger(webhookId, true).length > 0;
+      const { cursor, part, isBeyond = false, replays = [], epoch = 0 } = store.progress(webhookId);
       const add = (role: Role, position: Position, until: number | undefined): void => {
-        const flags = { isResting: false, isFull: false, isBusy: false, isDirty: false };
+        const flags = { isResting: false, isFull: false, isBusy: false, isDirty: false, isGone: false };
         // The host's log tells all reversals: there is no chain to compare the ledger with.
         const walks = keepsChain && role === "live" && isBeyond;
-        const reader: Reader = { webhookId, role, until, position, isBeyond: walks, floor, hasReverted, epoch, ...flags };
-        if (find(webhookId, role) === undefined) all.set(nameOf(webhookId, role), reader);
+        const name = nameOf({ webhookId, role });
+        Object.assign(all.get(name) ?? {}, { isGone: true });
+        all.set(name, { webhookId, role, until, position, isBeyond: walks, epoch, ...flags });
       };
-      if (cursor !== undefined) add("live", { cursor, part }, undefined);
+      if (cursor === undefined) return;
+      add("live", { cursor, part }, undefined);
       for (const { id, cursor: at, part: left, to } of replays) add(id, { cursor: at, part: left }, to);
-    },
-    hasRoom: (reader: Reader): boolean => {
-      if (reader.isFull) reader.isFull = store.countOpen(reader.webhookId) > Math.floor(window / 2);
-      return !reader.isFull;
     },
     /** Forgets the readers of a webhook. They are loaded from the store again. */
     drop: (webhookId: number): void => {
-      for (const [name, reader] of all) if (reader.webhookId === webhookId) all.delete(name);
+      for (const reader of all.values()) if (reader.webhookId === webhookId) remove(reader);
     },
     /** Writes at most `most` moved positions; within a transaction. Returns whether there are more. */
     keep: (most: number): boolean => {
@@ -160,57 +168,17 @@ const createReaders = ({ store, register, window, keepsChain }: PositionsNeeds) 
       for (const reader of all.values()) if (reader.webhookId === webhookId && reader.isDirty) write(reader);
     },
     hasMoved: (): boolean => [...all.values()].some(({ isDirty }) => isDirty),
-    noteReverted: (id: number): void => {
-      for (const reader of all.values()) if (reader.webhookId === id) reader.hasReverted = true;
-    },
   };
 };
 
 type Readers = ReturnType<typeof createReaders>;
 
-/** Undefined if the reader was dropped since the cohort was made, even if it was loaded again. */
-const readerIn = ({ find }: Readers, { readers, role }: Cohort, id: number): Reader | undefined => {
-  const reader = readers.get(id);
-  return reader !== undefined && find(id, role) === reader ? reader : undefined;
-};
-
-/** How the readers of a cohort move. */
-const createMoves = (readers: Readers) => {
-  const change = (cohort: Cohort, id: number, to: (reader: Reader) => void): void => {
-    const reader = readerIn(readers, cohort, id);
-    if (reader !== undefined) to(reader);
-  };
-  return {
-    /** Writes a position; within a transaction. `floor`: of its ledger, if that is higher than before. */
-    put: (cohort: Cohort, id: number, position: Position | undefined, floor = 0): void =>
-      change(cohort, id, (reader) => {
-        if (position !== undefined) reader.position = position;
-        reader.floor = Math.max(reader.floor, floor);
-        readers.write(reader);
-      }),
-    /** Moves on, without writing it at once. */
-    move: (cohort: Cohort, id: number, position: Position): void =>
-      change(cohort, id, (reader) => {
-        if (!samePosition(reader.position, position)) Object.assign(reader, { position, isDirty: true });
-      }),
-    /** Its window is full at this position. */
-    wait: (cohort: Cohort, id: number, position: Position): void => change(cohort, id, (reader) => void Object.assign(reader, { isFull: true, position, isDirty: true })),
-    busy: (cohort: Cohort, id: number, isBusy: boolean): void => change(cohort, id, (reader) => void Object.assign(reader, { isBusy })),
-    /** Nothing of the ledger is beyond the position any more. */
-    endBeyond: (cohort: Cohort): void => {
-      for (const id of cohort.ids) change(cohort, id, (reader) => void Object.assign(reader, { isBeyond: false, isDirty: true }));
-    },
-    floorOf: (cohort: Cohort, id: number): number => readerIn(readers, cohort, id)?.floor ?? 0,
-    hasReverted: (cohort: Cohort, id: number): boolean => readerIn(readers, cohort, id)?.hasReverted === true,
-  };
-};
-
 /** Loads the webhooks that have no reader yet; finds where they begin. */
-const createLoading = (needs: PositionsNeeds, { find, load }: Readers) => {
+const createLoading = (needs: PositionsNeeds, { live, load }: Readers) => {
   const { store, register } = needs;
   const locate = createLocate(needs);
   return async (): Promise<void> => {
-    const missing = [...register.rows().values()].filter(({ id, enabled }) => enabled && find(id, "live") === undefined);
+    const missing = [...register.rows().values()].filter(({ id, enabled }) => enabled && live(id) === undefined);
     // In parallel, so that all that begin at the tip begin at the same one.
     await Promise.all(missing.flatMap((webhook) => (store.progress(webhook.id).cursor === undefined ? [locate(webhook)] : [])));
     for (const [index, { id }] of missing.entries()) {
@@ -221,91 +189,89 @@ const createLoading = (needs: PositionsNeeds, { find, load }: Readers) => {
 };
 
 /** The webhooks that may have something to read, by their positions. */
-const createCohorts = ({ register, keepsChain }: PositionsNeeds, { all, hasRoom }: Readers) => (stirs: number): Cohort[] => {
-  const cohorts = new Map<string, Cohort & { ids: Set<number>; readers: Map<number, Reader> }>();
-  const webhooks = register.rows();
-  for (const [name, reader] of all) {
-    const webhook = webhooks.get(reader.webhookId);
-    if (webhook === undefined || !webhook.enabled) {
-      all.delete(name);
-      continue;
+const createCohorts = ({ store, register, window, keepsChain }: PositionsNeeds, { all, remove }: Readers) => {
+  /** One whose window was full waits until half of it is free. */
+  const hasRoom = (reader: Reader): boolean => {
+    if (reader.isFull) reader.isFull = store.countOpen(reader.webhookId) > Math.floor(window / 2);
+    return !reader.isFull;
+  };
+
+  return (): Cohort[] => {
+    const cohorts = new Map<string, Cohort & { readers: Map<number, Reader> }>();
+    const webhooks = register.rows();
+    for (const reader of all.values()) {
+      const webhook = webhooks.get(reader.webhookId);
+      if (webhook?.enabled !== true) remove(reader);
+      else if (!reader.isResting && !reader.isBusy && hasRoom(reader)) {
+        const { position, role, until, isBeyond } = reader;
+        const options = role === "live" ? optionsOf(webhook, keepsChain) : { hostEvents: false };
+        const own = isBeyond || role !== "live" ? nameOf(reader) : "";
+        const key = `${positionText(position)} ${String(options.confirmations)} ${String(options.hostEvents)} ${own}`;
+        const cohort = cohorts.get(key) ?? { readers: new Map<number, Reader>(), position, options, until, role, isBeyond };
+        cohort.readers.set(reader.webhookId, reader);
+        cohorts.set(key, cohort);
+      }
     }
-    if (reader.isResting || reader.isBusy || !hasRoom(reader)) continue;
-    const { position, role, until, isBeyond } = reader;
-    const options = role === "live" ? optionsOf(webhook, keepsChain) : { hostEvents: false };
-    const key = `${positionText(position)} ${String(options.confirmations)} ${String(options.hostEvents)} ${isBeyond || role !== "live" ? name : role}`;
-    const found = cohorts.get(key) ?? { ids: new Set<number>(), readers: new Map<number, Reader>(), position, options, until, role, isBeyond, stirs };
-    found.ids.add(reader.webhookId);
-    found.readers.set(reader.webhookId, reader);
-    cohorts.set(key, found);
-  }
-  return [...cohorts.values()];
+    return [...cohorts.values()];
+  };
 };
 
 /** Ends a replay that has seen its last height. */
-const createEndReplay = ({ store, logger }: PositionsNeeds, { all }: Readers) => ({ webhookId, role }: Reader): void => {
+const createEndReplay = ({ store, logger }: PositionsNeeds, { isCurrent, remove }: Readers) => (reader: Reader): void => {
   const end = (): void => {
-    const progress = store.progress(webhookId);
-    all.delete(nameOf(webhookId, role));
-    store.putProgress(webhookId, { ...progress, replays: (progress.replays ?? []).filter(({ id }) => id !== role) });
+    if (!isCurrent(reader)) return;
+    const progress = store.progress(reader.webhookId);
+    store.putProgress(reader.webhookId, { ...progress, replays: (progress.replays ?? []).filter(({ id }) => id !== reader.role) });
+    remove(reader);
   };
   store.transactionSoon(end).catch((error: unknown) => logger.error(`webhooks: the end of a replay cannot be written: ${messageOf(error)}`));
 };
 
 /** The positions of all enabled webhooks and their replays. */
 export const createPositions = (needs: PositionsNeeds) => {
-  const { store, register } = needs;
+  const { register } = needs;
   const readers = createReaders(needs);
-  const cohorts = createCohorts(needs, readers);
   const endReplay = createEndReplay(needs, readers);
-  const { drop, keep, keepOne, hasMoved, noteReverted } = readers;
-  let stirs = 0;
-
-  const isThere = (cohort: Cohort, webhook: WebhookRow | undefined, position: Position): Reader | undefined => {
-    const reader = webhook?.enabled === true ? readerIn(readers, cohort, webhook.id) : undefined;
-    return reader !== undefined && !reader.isFull && samePosition(reader.position, position) ? reader : undefined;
-  };
+  const { all, live, isCurrent, write, drop, keep, keepOne, hasMoved } = readers;
 
   return {
     drop,
     keep,
     keepOne,
     hasMoved,
-    noteReverted,
-    ...createMoves(readers),
+    isCurrent,
     locate: createLoading(needs, readers),
-    cohorts: (): Cohort[] => cohorts(stirs),
-    /** The webhooks of a cohort that are at a position, and can go on. */
-    present: (cohort: Cohort, position: Position): Set<number> => {
+    cohorts: createCohorts(needs, readers),
+    /** Those of some readers that are at a position, and can go on. */
+    present: (some: ReadonlyMap<number, Reader>, position: Position): Map<number, Reader> => {
       const webhooks = register.rows();
-      return new Set([...cohort.ids].filter((id) => isThere(cohort, webhooks.get(id), position)?.isBusy === false));
+      const isThere = ({ webhookId, isGone, isFull, position: own }: Reader): boolean =>
+        !isGone && !isFull && webhooks.get(webhookId)?.enabled === true && samePosition(own, position);
+      return new Map([...some].filter(([, reader]) => isThere(reader)));
     },
-    isAt: (cohort: Cohort, id: number, position: Position): boolean => isThere(cohort, register.find(id), position) !== undefined,
-    /** Whether a webhook is still enabled, and was not set elsewhere since the cohort was made; within a transaction. */
-    isCurrent: (cohort: Cohort, id: number): boolean => {
-      const reader = readerIn(readers, cohort, id);
-      return reader !== undefined && register.find(id)?.enabled === true && (store.progress(id).epoch ?? 0) === reader.epoch;
+    /** Writes a position; within a transaction. `floor`: of its webhook's ledger, if that is higher than before. */
+    put: (reader: Reader, position: Position, floor?: number): void => {
+      reader.position = position;
+      write(reader, floor);
+    },
+    /** Moves on, without writing it at once. */
+    move: (reader: Reader, position: Position): void => {
+      if (!samePosition(reader.position, position)) Object.assign(reader, { position, isDirty: true });
     },
     /** Of a replay's webhook: where that is, apart from the replay. */
-    liveOf: ({ ids }: Cohort): Position | undefined => {
-      const [id = 0] = ids;
-      return readers.find(id, "live")?.position;
-    },
-    /** Nothing comes after this position now. `isOver`: a replay has reached its last height. */
-    rest: (cohort: Cohort, position: Position, isOver: boolean): void => {
-      // Something came after the read, and is not announced again.
-      if (cohort.stirs !== stirs && cohort.role === "live") return;
-      for (const id of cohort.ids) {
-        const reader = readerIn(readers, cohort, id);
-        if (reader === undefined || !samePosition(reader.position, position)) continue;
-        reader.isResting = true;
-        if (cohort.role !== "live" && isOver) endReplay(reader);
+    liveOf: ({ webhookId }: Reader): Position | undefined => live(webhookId)?.position,
+    /** The chain is read for a cohort now. Whoever is not told `rest` afterwards is to be asked again. */
+    ask: ({ readers: asked }: Cohort): void => asked.forEach((reader) => void (reader.isResting = true)),
+    /** All but those at this position have more to read. `isOver`: a replay that is there has reached its last height. */
+    rest: ({ readers: asked }: Cohort, position: Position | undefined, isOver = false): void => {
+      for (const reader of asked.values()) {
+        if (position === undefined || !samePosition(reader.position, position)) reader.isResting = false;
+        else if (isOver && reader.role !== "live") endReplay(reader);
       }
     },
     /** There may be something new. */
     stir: (): void => {
-      stirs++;
-      for (const reader of readers.all.values()) reader.isResting = false;
+      for (const reader of all.values()) reader.isResting = false;
     },
   };
 };

@@ -11,6 +11,7 @@ import {
   blockName,
   blockOf,
   changedBlock,
+  finalInLog,
   heightOf,
   isReverted,
   type GroupMatch,
@@ -19,7 +20,15 @@ import {
   type ReadRange,
   samePosition,
 } from "./match.js";
-import { type Cohort, createPositions, isNotReady, isUnknown, type PositionsNeeds, type ReaderPositions } from "./positions.js";
+import {
+  type Cohort,
+  createPositions,
+  isNotReady,
+  isUnknown,
+  type PositionsNeeds,
+  type Reader,
+  type ReaderPositions,
+} from "./positions.js";
 import type { Recorder } from "./record.js";
 
 export interface ReaderNeeds extends PositionsNeeds {
@@ -104,32 +113,27 @@ const read = async (follow: Follow, { position, options, until }: Cohort): Promi
 const createTake = ({ register, recorder }: ReaderNeeds, positions: ReaderPositions, patterns: PatternWorker, life: Life) => {
   /** Work for webhooks that wait for the pattern thread. */
   const alone = new Set<Promise<void>>();
+  const { isCurrent, put } = positions;
 
-  const write = async (cohort: Cohort, all: readonly GroupMatch[], ids: ReadonlySet<number>, end: Position, final: number): Promise<void> => {
-    const full = await recorder.record(all, ids, {
-      isCurrent: (id) => positions.isCurrent(cohort, id),
-      isOnRequest: cohort.role !== "live",
-      final,
-      floorOf: (id) => positions.floorOf(cohort, id),
-      hasReverted: (id) => positions.hasReverted(cohort, id),
-      noteReverted: positions.noteReverted,
-      put: (id, position, floor) => positions.put(cohort, id, position, floor),
-    });
-    for (const id of ids) {
-      const position = full.get(id);
-      if (position === undefined) positions.move(cohort, id, end);
-      else positions.wait(cohort, id, position);
+  const write = async (readers: Cohort["readers"], all: readonly GroupMatch[], isOnRequest: boolean, final: number): Promise<void> => {
+    const full = await recorder.record(all, readers, { isOnRequest, final, isCurrent, put });
+    for (const [id, reader] of readers) {
+      const stopped = full.get(id);
+      positions.move(reader, stopped ?? all.at(-1)?.after ?? reader.position);
+      if (stopped !== undefined) reader.isFull = true;
     }
   };
 
   /** Takes one webhook by itself while the pattern thread tries its patterns on a long text. The others go on. */
-  const takeAlone = (cohort: Cohort, matched: GroupMatch, id: number, final: number): void => {
-    positions.busy(cohort, id, true);
+  const takeAlone = (reader: Reader, matched: GroupMatch, final: number): void => {
+    const id = reader.webhookId;
+    reader.isBusy = true;
     const work = (async () => {
-      const own = await matchAlone(register, matched, { id, patterns });
-      if (!life.isRunning() || !positions.isAt(cohort, id, matched.before)) return;
+      const own = await matchAlone(register, matched, { id, patterns, isOver: () => reader.isGone });
+      const present = positions.present(new Map([[id, reader]]), matched.before);
+      if (!life.isRunning() || own === undefined || present.size === 0) return;
       try {
-        await write(cohort, [own], new Set([id]), matched.after, final);
+        await write(present, [own], reader.role !== "live", final);
       } catch (error) {
         // Perhaps nothing was written: its position is read from the store again.
         positions.drop(id);
@@ -137,7 +141,7 @@ const createTake = ({ register, recorder }: ReaderNeeds, positions: ReaderPositi
       }
     })()
       .finally(() => {
-        positions.busy(cohort, id, false);
+        reader.isBusy = false;
         alone.delete(work);
       })
       .then(life.wake, life.failed);
@@ -147,18 +151,20 @@ const createTake = ({ register, recorder }: ReaderNeeds, positions: ReaderPositi
   /** Matches and writes a range of groups, some at a time. Returns the position after them, or undefined if the reader was stopped. */
   const take = async (cohort: Cohort, { groups, position, taken, isApart }: ReadRange, final: number): Promise<Position | undefined> => {
     // The rest of a partly taken group is no longer on the chain.
-    if (!samePosition(cohort.position, position)) for (const id of cohort.ids) positions.move(cohort, id, position);
+    if (!samePosition(cohort.position, position)) for (const reader of cohort.readers.values()) positions.move(reader, position);
     let next: ReadRange = { groups, position, taken, isApart };
     while (next.groups.length > 0) {
       if (!life.isRunning()) return undefined;
       const at = next.position;
-      const present = positions.present(cohort, at);
+      const present = positions.present(cohort.readers, at);
+      for (const [id, { isBusy }] of present) if (isBusy) present.delete(id);
       const { all, undecided } = await matchFirst(register, next, present);
-      for (const id of undecided.keys()) present.delete(id);
       const last = all.at(-1);
       if (last === undefined) return at;
-      await write(cohort, all, present, last.after, final);
-      for (const id of undecided.keys()) takeAlone(cohort, last, id, final);
+      const waiting = [...undecided.keys()].flatMap((id) => present.get(id) ?? []);
+      for (const { webhookId } of waiting) present.delete(webhookId);
+      await write(present, all, cohort.role !== "live", final);
+      for (const reader of waiting) takeAlone(reader, last, final);
       next = { groups: next.groups.slice(all.length), position: last.after, taken: 0 };
     }
     return next.position;
@@ -169,78 +175,76 @@ const createTake = ({ register, recorder }: ReaderNeeds, positions: ReaderPositi
 
 /** The walk from the top of a ledger down to the chain. */
 const createWalk = ({ follow, recorder, store, logger }: ReaderNeeds, positions: ReaderPositions) => {
-  const forget = async (cohort: Cohort, entry: LedgerEntry): Promise<void> => {
-    for (const id of cohort.ids) logger.warn(`webhooks: webhook ${id} is not told of what was reverted of block ${blockName(entry)}, which is no longer kept`);
+  const forget = async (reader: Reader, entry: LedgerEntry): Promise<void> => {
+    const id = reader.webhookId;
+    logger.warn(`webhooks: webhook ${id} is not told of what was reverted of block ${blockName(entry)}, which is no longer kept`);
     await store.transactionSoon(() => {
-      for (const id of cohort.ids) if (positions.isCurrent(cohort, id)) store.removeLedgerEntry(id, entry);
+      if (positions.isCurrent(reader)) store.removeLedgerEntry(id, entry);
     });
   };
 
   /** The highest block of the ledger that the chain has lost, and its reversal. */
-  const highestLost = async (cohort: Cohort): Promise<{ entry: LedgerEntry; group: Group } | undefined> => {
-    const [id = 0] = cohort.ids;
-    for (const entry of recorder.standing(id)) {
+  const highestLost = async (reader: Reader): Promise<{ height: number; reversal: Group } | undefined> => {
+    for (const entry of recorder.standing(reader.webhookId)) {
       try {
-        const group = await reversalOf(follow, blockName(entry));
-        if (group !== undefined) return { entry, group };
+        const reversal = await reversalOf(follow, blockName(entry));
+        if (reversal !== undefined) return { height: entry.height, reversal };
       } catch (error) {
         if (!isUnknown(error)) throw error;
         // A chain that is being imported again will reach it.
         if (((await follow.height()) ?? 0) < entry.height) throw new PorticoError("NOT_READY");
-        await forget(cohort, entry);
+        await forget(reader, entry);
       }
     }
     return undefined;
   };
 
-  const isOver = (cohort: Cohort): boolean => {
-    const [id = 0] = cohort.ids;
-    const [top] = recorder.standing(id);
-    return top === undefined || top.height <= heightOf(cohort.position.cursor);
-  };
-
-  /** Takes back one block of the ledger that is not the position's own. Returns what is to be read instead; undefined if there is none. */
-  return async (cohort: Cohort, reading: ReadRange): Promise<ReadRange | undefined> => {
-    const lost = await highestLost(cohort);
-    if (lost === undefined) {
-      if (isOver(cohort) && !reading.groups.some(isReverted)) positions.endBeyond(cohort);
-      return undefined;
+  /**
+   * What is read for a webhook whose ledger may have blocks beside the cursor's block and its ancestors: reversals one by one, the highest
+   * first. `reading`: what comes next at its position.
+   */
+  return async (reader: Reader, reading: ReadResult): Promise<ReadResult> => {
+    const [next] = reading.groups;
+    const reverted = next !== undefined && isReverted(next) ? next : undefined;
+    const lost = await highestLost(reader);
+    // The position's own block is reverted in its turn, and stays the last that is.
+    if (lost !== undefined && (reverted === undefined || heightOf(changedBlock(reverted) ?? "") < lost.height)) {
+      return { groups: [lost.reversal], position: reading.position, taken: 0, isApart: true, atEnd: false };
     }
-    const [first] = reading.groups;
-    // The position's own block is reverted in its turn.
-    if (first !== undefined && isReverted(first) && heightOf(changedBlock(first) ?? "") >= lost.entry.height) return undefined;
-    return { groups: [lost.group], position: cohort.position, taken: 0, isApart: true };
+    if (reverted !== undefined) return { ...reading, groups: [reverted], atEnd: false };
+    const [top] = recorder.standing(reader.webhookId);
+    if (top === undefined || top.height <= heightOf(reading.position.cursor)) Object.assign(reader, { isBeyond: false, isDirty: true });
+    return reading;
   };
 };
 
 /** Handles a failed read: the webhooks get another position, wait for the chain, or fail. */
 const createRecover =
   ({ store, follow, logger }: ReaderNeeds, positions: ReaderPositions) =>
-  async (cohort: Cohort, error: unknown): Promise<"moved" | "waiting" | "failed"> => {
-    if (isNotReady(error)) {
-      for (const id of cohort.ids) positions.drop(id);
-      return "waiting";
+  async ({ readers, role, position, options }: Cohort, error: unknown): Promise<"moved" | "waiting" | "failed"> => {
+    const drop = (): void => readers.forEach((_, id) => positions.drop(id));
+    if (!isUnknown(error)) {
+      drop();
+      return isNotReady(error) ? "waiting" : "failed";
     }
-    if (!(error instanceof PorticoError) || error.code !== "CURSOR_UNKNOWN") {
-      for (const id of cohort.ids) positions.drop(id);
-      return "failed";
-    }
-    const named = heightOf(cohort.position.cursor);
+    const named = heightOf(position.cursor);
     // A chain that is being imported again will reach it.
-    if (((await follow.height()) ?? 0) < named) {
-      positions.rest(cohort, cohort.position, false);
-      return "waiting";
-    }
+    if (((await follow.height()) ?? 0) < named) return "waiting";
     // The cursor's block is unknown: go on from the last final block, which no fork reaches. A replay goes on from its height.
-    const last = await follow.tip(cohort.role === "live" ? { ...cohort.options, confirmations: "final" } : cohort.options);
-    const cursor = cursorText(last.block === undefined || named >= last.block.height ? last : await follow.locate(String(named), cohort.options));
-    const what = cohort.role === "live" ? "" : "a replay of ";
-    for (const id of cohort.ids) logger.warn(`webhooks: ${what}webhook ${id} goes on from ${cursor}: the block of its cursor, ${cohort.position.cursor}, is neither on the chain nor kept`);
+    const last = await follow.tip(role === "live" ? { ...options, confirmations: "final" } : options);
+    const cursor = cursorText(last.block === undefined || named >= last.block.height ? last : await follow.locate(String(named), options));
+    const what = role === "live" ? "" : "a replay of ";
+    for (const id of readers.keys()) {
+      const why = `the block of its cursor, ${position.cursor}, is neither on the chain nor kept`;
+      logger.warn(`webhooks: ${what}webhook ${id} goes on from ${cursor}: ${why}`);
+    }
     await store.transactionSoon(() => {
-      for (const id of cohort.ids) positions.put(cohort, id, { cursor });
-      for (const id of cohort.role === "live" ? cohort.ids : []) store.putProgress(id, { ...store.progress(id), replays: [], isBeyond: true });
+      for (const [id, reader] of readers) {
+        positions.put(reader, { cursor });
+        if (role === "live" && !reader.isGone) store.putProgress(id, { ...store.progress(id), replays: [], isBeyond: true });
+      }
     });
-    for (const id of cohort.ids) positions.drop(id);
+    drop();
     return "moved";
   };
 
@@ -255,11 +259,17 @@ const createRound = (
   const walk = createWalk(needs, positions);
   const recover = createRecover(needs, positions);
 
-  const finalHeight = async (): Promise<number> => (keepsChain ? ((await follow.tip({ confirmations: "final", hostEvents: false })).block?.height ?? 0) : 0);
+  /** Up to this height, the ledgers of a cohort have nothing. */
+  const finalFor = async ({ isBeyond, position }: Cohort): Promise<number> => {
+    if (!keepsChain) return finalInLog(position.cursor);
+    // The walk has yet to come to the lower blocks of the ledger: none is trimmed meanwhile, final or not.
+    return isBeyond ? 1 : ((await follow.tip({ confirmations: "final", hostEvents: false })).block?.height ?? 0);
+  };
 
   /** A replay stays behind the live position, so that it overtakes nothing. Undefined while it has nothing to read up to there. */
   const upToSeen = async (cohort: Cohort): Promise<Cohort | undefined> => {
-    const seen = positions.liveOf(cohort);
+    const [reader] = cohort.readers.values();
+    const seen = reader && positions.liveOf(reader);
     if (seen === undefined || (await reversalOf(follow, blockOf(seen.cursor))) !== undefined) return undefined;
     const until = Math.min(cohort.until ?? 0, heightOf(seen.cursor));
     return heightOf(cohort.position.cursor) >= until && until !== cohort.until ? undefined : { ...cohort, until };
@@ -269,19 +279,14 @@ const createRound = (
   const step = async (from: Cohort): Promise<boolean> => {
     const cohort = from.role === "live" ? from : await upToSeen(from);
     if (cohort === undefined) return false;
-    const reading = await read(follow, cohort);
-    // The walk has yet to come to the lower blocks of the ledger: none is trimmed meanwhile, final or not.
-    const final = cohort.isBeyond ? 1 : await finalHeight();
+    const [reader] = cohort.readers.values();
+    positions.ask(cohort);
+    const next = await read(follow, cohort);
+    const final = await finalFor(cohort);
     // After the reading: what is on the chain now was on it then.
-    const lost = cohort.isBeyond ? await walk(cohort, reading) : undefined;
-    if (lost !== undefined) {
-      await take(cohort, lost, final);
-      return true;
-    }
-    // While the ledger is beyond the position, the walk goes on after each reversal.
-    const isWalking = cohort.isBeyond && reading.groups.some(isReverted);
-    const at = await take(cohort, isWalking ? { ...reading, groups: reading.groups.slice(0, 1) } : reading, final);
-    if (at !== undefined && reading.atEnd && !isWalking) positions.rest(cohort, at, cohort.until === from.until);
+    const reading = cohort.isBeyond && reader !== undefined ? await walk(reader, next) : next;
+    const at = await take(cohort, reading, final);
+    positions.rest(cohort, reading.atEnd ? at : undefined, cohort.until === from.until);
     return true;
   };
 

@@ -1,7 +1,6 @@
 import { performance } from "node:perf_hooks";
 import { canonicalEvent, isReversal } from "../../follow/event-names.js";
 import { cursorText, type FollowEvent } from "../../follow/index.js";
-import { memberOf } from "../../follow/payload.js";
 import { keyOf } from "../send/request.js";
 import type { Register } from "../register/register.js";
 import type { DeliveryRow, LedgerEntry, Message, Position, Recipient, WebhookRow } from "../rows/rows.js";
@@ -10,23 +9,22 @@ import type { OnOutcome } from "../send/http-sender.js";
 import {
   byTarget,
   decide,
-  type Decision,
   type EventMatch,
   type GroupMatch,
   idsByShare,
   isReverted,
   type Knowledge,
+  ledgerBlock,
   noKnowledge,
   positionWithin,
 } from "./match.js";
-import { createLedger, type Ledger, type LedgerBlock, type LedgerNeeds, type Withdrawals } from "./ledger.js";
+import type { Reader } from "./positions.js";
+import { createLedger, type Ledger, type LedgerNeeds, type Withdrawals } from "./ledger.js";
 
 export interface RecorderNeeds extends LedgerNeeds {
   register: Register;
   /** Most deliveries of a webhook that are not settled. */
   window: number;
-  /** Deliveries that an uncommitted transaction takes back. The dispatcher still reads them as open, and must not send them. */
-  withdrawn: Set<number>;
   /**
    * Called after each transaction with the deliveries that it wrote and the webhooks whose earlier deliveries it changed. If it failed: with
    * no deliveries, and all webhooks that it was to write for.
@@ -43,69 +41,53 @@ export interface NewDeliveries {
   rows: readonly DeliveryRow[];
 }
 
-/** The positions of a cohort's webhooks, within the transactions that write for them. */
+/** The positions of a cohort's readers, within the transactions that write for them. */
 export interface Positions {
   /** False if a client has moved the cursor or disabled the webhook since the groups were matched. Nothing is written for it then. */
-  isCurrent(webhookId: number): boolean;
+  isCurrent(reader: Reader): boolean;
   /** Whether they are those of a replay. */
   isOnRequest: boolean;
   /** Height of the last block that is final: the ledger has none up to it. */
   final: number;
-  floorOf(webhookId: number): number;
-  hasReverted(webhookId: number): boolean;
-  /** Notes that it has blocks that were reverted. */
-  noteReverted(webhookId: number): void;
-  /** Writes where a webhook is. `floor`: up to which its ledger has no blocks. */
-  put(webhookId: number, position: Position | undefined, floor: number): void;
+  /** Writes where a webhook is. `floor`: up to which its ledger has nothing. */
+  put(reader: Reader, position: Position, floor: number): void;
 }
+
+/** By webhook. */
+type Readers = ReadonlyMap<number, Reader>;
 
 /** Milliseconds of writing in one transaction. */
 const turn = 2;
-/** Blocks for which the ledger of a host's own chain without changes is kept. */
-const hostDepth = 200;
 
-/** The ledger entry of a group's block for one webhook, while the group is written for it. */
+/** One group for one webhook, while it is written. */
 interface Page {
+  webhookId: number;
+  /** The group's block in the ledger, where it is or will be there. */
   entry: LedgerEntry | undefined;
   known: ReadonlyMap<string, Knowledge>;
-  /** Whether the ledger had the block already. It now counts as applied or reverted, as the group says. */
+  /** Whether the ledger has counted the block as the group says. Then the webhook is within the group, even if no event is taken yet. */
   isBegun: boolean;
-  isChanged: boolean;
 }
 
-/** What one transaction has written. */
-interface Outcome extends Withdrawals {
-  written: NewDeliveries[];
-  changed: Set<number>;
-}
-
-/** What lasts over all transactions of one recording. */
-interface Recording {
-  webhookIds: ReadonlySet<number>;
-  positions: Positions;
-  webhooks: ReadonlyMap<number, WebhookRow>;
-  /** Webhooks that have no room for the next event, and where they stopped. */
-  full: Map<number, Position>;
-  /** Numbers of messages that were written, by event. */
-  messages: Map<FollowEvent, number>;
-}
-
-/** What one transaction has read so far, which nobody else changes meanwhile, and what it writes. */
-interface Transaction {
-  /** `Positions.isCurrent` by webhook. */
+/** What one transaction writes, beside deliveries. */
+interface Transaction extends Withdrawals {
+  /** `Positions.isCurrent` by webhook: asked once, as nobody else writes meanwhile. */
   current: Map<number, boolean>;
-  /** Number of unsettled deliveries by webhook. */
-  open: Map<number, number>;
-  /** Positions of webhooks at its end, and the pages that have changed. */
+  /** Where webhooks are at its end. */
   reached: Map<number, Position>;
-  pages: Map<Page, number>;
-  written: Outcome;
+  /** Pages whose entries have got deliveries. */
+  pages: Set<Page>;
+  written: NewDeliveries[];
 }
 
-const positionAfter = ({ group, before, after, isApart }: GroupMatch, taken: number, isBegun: boolean): Position => {
-  if (isApart) return before;
-  return taken === group.events.length ? after : positionWithin(group, before, taken, isBegun);
-};
+const newTransaction = (): Transaction => ({
+  superseded: 0,
+  changed: new Set(),
+  current: new Map(),
+  reached: new Map(),
+  pages: new Set(),
+  written: [],
+});
 
 const spelling = (webhook: WebhookRow, event: string): string => webhook.events.find((name) => canonicalEvent(name) === event) ?? event;
 
@@ -120,228 +102,179 @@ const messageOf = ({ group }: GroupMatch, { event, subject }: EventMatch): Messa
   ...(subject === undefined ? {} : { subject }),
 });
 
-const heightIn = (data: unknown): number | undefined => {
-  const height = memberOf(data, "blockHeight") ?? memberOf(data, "height");
-  return typeof height === "number" && Number.isSafeInteger(height) ? height : undefined;
+/** The position before an event of a group; after the group, where there is no more. */
+const positionBefore = ({ group, before, after, isApart }: GroupMatch, next: number | undefined, isBegun: boolean): Position => {
+  if (isApart) return before;
+  return next === undefined ? after : positionWithin(group, before, next, isBegun);
 };
-
-/**
- * The block under which the ledger has a group. If the host's chain offers no changes, that is the block or transaction that the event is
- * about. Events of transactions need not name a height: then it is the last height that any event named, and may differ from event to event.
- */
-const createBlockOf = () => {
-  let lastHeight = 0;
-  return {
-    noteHeights: (all: readonly GroupMatch[]): void => {
-      for (const { group } of all) if (group.change === undefined) lastHeight = heightIn(group.events[0]?.data) ?? lastHeight;
-    },
-    blockOf: ({ group: { change, events } }: GroupMatch, subject: string | undefined): LedgerBlock | undefined => {
-      if (change !== undefined) return { height: change.full.block.height, id: change.full.block.id, isExact: true };
-      if (subject === undefined) return undefined;
-      const height = heightIn(events[0]?.data);
-      return { height: height ?? lastHeight, id: subject, isExact: false };
-    },
-  };
-};
-
-type BlockOf = ReturnType<typeof createBlockOf>;
-
-/** One group for one webhook. */
-interface GroupForWebhook {
-  webhookId: number;
-  matched: GroupMatch;
-  /** The block or transaction that the group applies or reverts, if its events say so. */
-  subject: string | undefined;
-}
-
-const isReversalGroup = ({ group }: GroupMatch, subject: string | undefined): boolean =>
-  isReverted(group) || (group.change === undefined && subject !== undefined && isReversal(group.events[0]?.event ?? ""));
 
 const subjectsIn = ({ events }: GroupMatch): Set<string> => new Set(events.flatMap(({ subject }) => subject ?? []));
 
-/** Opens the page of a webhook for a group, and takes back the deliveries that the group supersedes. */
-const createOpenPage = (ledger: Ledger, { blockOf }: BlockOf) =>
-  ({ webhookId, matched, subject }: GroupForWebhook, positions: Positions, { written, pages, open }: Transaction): Page => {
-    const block = blockOf(matched, subject);
-    if (block === undefined) return { entry: undefined, known: new Map(), isBegun: false, isChanged: false };
-    const isReversed = isReversalGroup(matched, subject);
-    const hasReverted = positions.hasReverted(webhookId);
-    const subjects = hasReverted && !isReversed ? subjectsIn(matched) : new Set<string>();
-    const before = written.changedOpen;
+/** Whether a group takes something back, also for webhooks that match none of it. */
+const takesBack = ({ group, events }: GroupMatch): boolean =>
+  isReverted(group) || events.some(({ event, subject }) => subject !== undefined && isReversal(event.event));
+
+/** Writes groups for webhooks, a step at a time, within transactions that begin with `begin` and end with `end`. */
+class Writing {
+  /** Webhooks that have no room for the next event, and where they stopped. */
+  readonly full = new Map<number, Position>();
+  private readonly store: WebhookStore;
+  private readonly window: number;
+  private readonly webhooks: ReadonlyMap<number, WebhookRow>;
+  private readonly ledger: Ledger;
+  private readonly readers: Readers;
+  private readonly positions: Positions;
+  /** Numbers of messages that were written, by event. */
+  private readonly messages = new Map<FollowEvent, number>();
+  private transaction = newTransaction();
+
+  constructor({ store, register, window }: RecorderNeeds, ledger: Ledger, readers: Readers, positions: Positions) {
+    this.store = store;
+    this.window = window;
+    this.webhooks = register.rows();
+    this.ledger = ledger;
+    this.readers = readers;
+    this.positions = positions;
+  }
+
+  private isCurrent(webhookId: number): boolean {
+    const reader = this.readers.get(webhookId);
+    const is = this.transaction.current.get(webhookId) ?? (reader !== undefined && this.positions.isCurrent(reader));
+    this.transaction.current.set(webhookId, is);
+    return is;
+  }
+
+  private goesOn(webhookId: number): boolean {
+    return !this.full.has(webhookId) && this.isCurrent(webhookId);
+  }
+
+  /** Finds the block of a group in a webhook's ledger, and takes back the deliveries that the group supersedes. */
+  private openPage(webhookId: number, matched: GroupMatch): Page {
+    const { change, after } = matched.group;
+    const subject = matched.events.find((one) => one.subject !== undefined)?.subject;
+    const block = ledgerBlock({ block: change?.full.block, subject, after: cursorText(after) });
+    if (block === undefined) return { webhookId, entry: undefined, known: new Map(), isBegun: false };
+    const isReversed = takesBack(matched);
     const found = isReversed
-      ? ledger.revert(webhookId, block, written)
-      : ledger.apply(webhookId, block, { subjects, hasReverted, taken: written });
-    if (isReversed && found !== undefined) positions.noteReverted(webhookId);
-    if (written.changedOpen > before) {
-      written.changed.add(webhookId);
-      open.delete(webhookId);
-    }
-    const { height, id } = block;
-    // What is final is not kept in the ledger. Nothing is where the host's chain offers no changes.
-    const isFinal = block.isExact && height <= positions.final;
-    const added = isFinal ? undefined : { height, id, isReverted: isReversed, deliveries: [], sent: [] };
-    const known = found?.known ?? new Map<string, Knowledge>();
-    const page: Page = { entry: found?.entry ?? added, known, isBegun: found !== undefined, isChanged: false };
-    if (found !== undefined) pages.set(page, webhookId);
-    return page;
-  };
-
-/** What a receiver knows of an event's subject. A block at or below the floor counts as sent. */
-const knowledgeFor = (webhook: WebhookRow, { event, subject }: EventMatch, { known }: Page, positions: Positions): Knowledge => {
-  const found = subject === undefined ? undefined : known.get(subject);
-  if (found !== undefined) return found;
-  const isBelow = event.block !== null && event.takesBack !== undefined && event.block.height <= positions.floorOf(webhook.id);
-  return isBelow ? { known: "maybe", key: keyOf(webhook, event.takesBack ?? "") } : noKnowledge;
-};
-
-const isCurrent = (webhookId: number, positions: Positions, { current }: Transaction): boolean => {
-  const is = current.get(webhookId) ?? positions.isCurrent(webhookId);
-  current.set(webhookId, is);
-  return is;
-};
-
-const isHostReversal = ({ event, subject }: EventMatch): boolean => event.block === null && subject !== undefined && isReversal(event.event);
-
-/** Whether there may be something to write. Most past blocks match nothing, and cost no transaction. */
-const hasWork = (all: readonly GroupMatch[], webhookIds: ReadonlySet<number>, positions: Positions): boolean =>
-  all.some(({ group, last, events }) => last.size > 0 || isReverted(group) || events.some(isHostReversal)) ||
-  [...webhookIds].some((id) => positions.hasReverted(id));
-
-/** Writes the ledgers and positions at the end of a transaction. */
-const flush = (store: WebhookStore, { positions, full }: Recording, { reached, pages, current }: Transaction): void => {
-  for (const [{ entry, isChanged }, webhookId] of pages) {
-    if (entry === undefined || !isChanged) continue;
-    store.putLedgerEntry(webhookId, entry);
-    if (entry.isReverted) positions.noteReverted(webhookId);
+      ? this.ledger.revert(webhookId, block, this.transaction)
+      : this.ledger.apply(webhookId, block, () => subjectsIn(matched), this.transaction);
+    if (found !== undefined) return { webhookId, ...found, isBegun: true };
+    const [height = 0] = block.heights;
+    // What is final is not kept in the ledger.
+    const entry = height <= this.positions.final ? undefined : { height, id: block.id, isReverted: isReversed, deliveries: [], sent: [] };
+    return { webhookId, entry, known: new Map(), isBegun: false };
   }
-  const heights = new Map([...pages].map(([{ entry }, webhookId]) => [webhookId, entry?.height ?? 0]));
-  for (const [webhookId, height] of heights) {
-    const until = positions.final > 0 ? positions.final : height - hostDepth;
-    if (until > 0) store.trimLedger(webhookId, until);
-    positions.put(webhookId, reached.get(webhookId) ?? full.get(webhookId), until);
-  }
-  // The ledger has nothing of what is final already.
-  for (const [webhookId, position] of reached) {
-    if (!heights.has(webhookId) && current.get(webhookId) !== false) positions.put(webhookId, position, positions.final);
-  }
-};
 
-interface EventToWrite {
-  matched: GroupMatch;
-  match: EventMatch;
-  /** The webhooks that it is for, and the pages of all. */
-  ids: readonly number[];
-  pages: ReadonlyMap<number, Page>;
-}
+  /** What a receiver knows of an event's subject. Of a block that the ledger no longer has, it may know. */
+  private knowledgeFor(webhook: WebhookRow, { event, subject }: EventMatch, { known }: Page): Knowledge {
+    const found = subject === undefined ? undefined : known.get(subject);
+    if (found !== undefined) return found;
+    const { floor = 0 } = this.store.progress(webhook.id);
+    if (event.block === null || event.takesBack === undefined || event.block.height > floor) return noKnowledge;
+    return { known: "maybe", key: keyOf(webhook, event.takesBack) };
+  }
 
-/** Writes one event for some webhooks. */
-const createWriteEvent = ({ store, window }: RecorderNeeds) => {
   /** The delivery of an event to a webhook. Undefined if it is not sent, or the webhook's window is full. */
-  const recipientOf = ({ matched, match, pages }: EventToWrite, webhookId: number, recording: Recording, transaction: Transaction): Recipient | undefined => {
+  private recipientOf(matched: GroupMatch, match: EventMatch, page: Page): Recipient | undefined {
     const { event, index } = match;
-    const { positions, webhooks, full } = recording;
-    const { open, reached } = transaction;
-    const [webhook, page] = [webhooks.get(webhookId), pages.get(webhookId)];
-    if (webhook === undefined || page === undefined || full.has(webhookId) || !isCurrent(webhookId, positions, transaction)) return undefined;
-    const decision: Decision = positions.isOnRequest
-      ? { isSent: true }
-      : decide(event.event, webhook, knowledgeFor(webhook, match, page, positions));
-    const { isSent, reverts } = decision;
+    const { webhookId } = page;
+    const webhook = this.webhooks.get(webhookId);
+    if (webhook === undefined || !this.goesOn(webhookId)) return undefined;
+    const { isOnRequest } = this.positions;
+    const { isSent, reverts } = isOnRequest ? { isSent: true } : decide(event.event, webhook, this.knowledgeFor(webhook, match, page));
     if (!isSent) return undefined;
-    const count = open.get(webhookId) ?? store.countOpen(webhookId);
-    open.set(webhookId, count);
-    if (count >= window && !matched.isApart) {
-      full.set(webhookId, positionAfter(matched, index, page.isBegun));
-      reached.delete(webhookId);
+    if (!matched.isApart && this.store.countOpen(webhookId) >= this.window) {
+      const position = positionBefore(matched, index, page.isBegun);
+      this.full.set(webhookId, position);
+      this.transaction.reached.set(webhookId, position);
       return undefined;
     }
-    open.set(webhookId, count + 1);
     const recipient: Recipient = { webhookId, event: spelling(webhook, event.event), key: keyOf(webhook, event.id) };
     if (matched.last.get(webhookId) === index) recipient.last = true;
     if (reverts !== undefined) recipient.reverts = reverts;
-    if (positions.isOnRequest && !isReversal(event.event)) recipient.onRequest = true;
+    if (isOnRequest && !isReversal(event.event)) recipient.onRequest = true;
     return recipient;
-  };
+  }
 
-  return (toWrite: EventToWrite, recording: Recording, transaction: Transaction): void => {
-    const { matched, match, ids, pages } = toWrite;
-    const { event, index } = match;
-    const { reached, written } = transaction;
-    const { messages } = recording;
-    const recipients = ids.flatMap((webhookId) => recipientOf(toWrite, webhookId, recording, transaction) ?? []);
+  private writeEvent(matched: GroupMatch, match: EventMatch, pages: ReadonlyMap<number, Page>, ids: readonly number[]): void {
+    const { event } = match;
+    const recipients = ids.flatMap((id) => {
+      const page = pages.get(id);
+      return (page && this.recipientOf(matched, match, page)) ?? [];
+    });
     if (recipients.length === 0) return;
     const message = messageOf(matched, match);
-    const rows = store.append(message, recipients, messages.get(event));
+    const rows = this.store.append(message, recipients, this.messages.get(event));
     const messageId = rows[0]?.messageId ?? 0;
-    messages.set(event, messageId);
-    written.written.push({ messageId, message, rows });
-    const position = positionAfter(matched, index + 1, true);
+    this.messages.set(event, messageId);
+    this.transaction.written.push({ messageId, message, rows });
+    const position = positionBefore(matched, matched.events[matched.events.indexOf(match) + 1]?.index, true);
     for (const { webhookId, id } of rows) {
-      reached.set(webhookId, position);
+      this.transaction.reached.set(webhookId, position);
       const page = pages.get(webhookId);
       if (page?.entry === undefined) continue;
       page.entry.deliveries.push(id);
-      page.isChanged = true;
-      transaction.pages.set(page, webhookId);
+      this.transaction.pages.add(page);
     }
-  };
-};
+  }
 
-/** All that is to be written for some groups, in steps between which a transaction may end. */
-const createSteps = (needs: RecorderNeeds, ledger: Ledger, blocks: BlockOf) => {
-  const openPage = createOpenPage(ledger, blocks);
-  const writeEvent = createWriteEvent(needs);
+  /** Writes a group for the webhooks of a target. */
+  private *writeGroup(matched: GroupMatch, share: ReadonlySet<number>, idsOf: ReadonlyMap<EventMatch, readonly number[]> | undefined) {
+    const pages = new Map<number, Page>();
+    const open = (id: number): void => {
+      if (pages.has(id) || !this.goesOn(id)) return;
+      const page = this.openPage(id, matched);
+      pages.set(id, page);
+      if (page.isBegun) this.transaction.reached.set(id, positionBefore(matched, matched.events[0]?.index ?? 0, true));
+    };
+    const forAll = takesBack(matched);
+    for (const id of forAll || this.store.hasReverted() ? share : []) {
+      if (!forAll && !this.store.hasReverted(id)) continue;
+      open(id);
+      // What is taken back apart is so as a whole.
+      if (!matched.isApart) yield;
+    }
+    for (const match of matched.events) {
+      const ids = idsOf?.get(match);
+      if (ids === undefined) continue;
+      for (const id of ids) open(id);
+      this.writeEvent(matched, match, pages, ids);
+      if (!matched.isApart) yield;
+    }
+    for (const id of pages.keys()) if (this.goesOn(id)) this.transaction.reached.set(id, matched.after);
+  }
 
-  return function* writeAll(all: readonly GroupMatch[], recording: Recording, transaction: () => Transaction): Generator<void> {
-    const { positions, webhooks, webhookIds, full } = recording;
-    const shares = byTarget(webhookIds, webhooks);
+  begin(): Transaction {
+    return (this.transaction = newTransaction());
+  }
+
+  /** Whether there may be something to write. Most past blocks match nothing, and cost no transaction. */
+  hasWork(all: readonly GroupMatch[]): boolean {
+    if (all.some((matched) => matched.last.size > 0 || takesBack(matched))) return true;
+    return this.store.hasReverted() && [...this.readers.keys()].some((id) => this.store.hasReverted(id));
+  }
+
+  *steps(all: readonly GroupMatch[]): Generator<void> {
+    const shares = byTarget(this.readers.keys(), this.webhooks);
     const idsOf = idsByShare(all, shares);
-    for (const [index, share] of shares.entries()) {
-      for (const matched of all) {
-        const pages = new Map<number, Page>();
-        const subject = matched.events.find((one) => one.subject !== undefined)?.subject;
-        const open = (id: number): void => {
-          if (pages.has(id) || full.has(id) || !isCurrent(id, positions, transaction())) return;
-          const page = openPage({ webhookId: id, matched, subject }, positions, transaction());
-          pages.set(id, page);
-          if (page.isBegun) transaction().reached.set(id, positionAfter(matched, matched.events[0]?.index ?? 0, true));
-        };
-        const takesBack = matched.events.some(({ event }) => isReversal(event.event)) || isReverted(matched.group);
-        for (const id of share) {
-          if (!takesBack && !positions.hasReverted(id)) continue;
-          open(id);
-          if (!matched.isApart) yield;
-        }
-        for (const event of matched.events) {
-          const ids = idsOf[index]?.get(event);
-          if (ids === undefined) continue;
-          for (const id of ids) open(id);
-          writeEvent({ matched, match: event, ids, pages }, recording, transaction());
-          // What is taken back apart is so as a whole.
-          if (!matched.isApart) yield;
-        }
-        for (const id of pages.keys()) if (!full.has(id)) transaction().reached.set(id, matched.after);
-      }
+    for (const [index, share] of shares.entries()) for (const matched of all) yield* this.writeGroup(matched, share, idsOf[index]);
+  }
+
+  /** Writes ledgers and positions. */
+  end(): void {
+    for (const { webhookId, entry } of this.transaction.pages) if (entry !== undefined) this.store.putLedgerEntry(webhookId, entry);
+    for (const [webhookId, position] of this.transaction.reached) {
+      const reader = this.readers.get(webhookId);
+      if (reader === undefined) continue;
+      this.store.trimLedger(webhookId, this.positions.final);
+      this.positions.put(reader, position, this.positions.final);
     }
-  };
-};
+  }
+}
 
 export const createRecorder = (needs: RecorderNeeds) => {
-  const { store, register, withdrawn, onWritten, onOutcome } = needs;
+  const { store, onWritten, onOutcome } = needs;
   const ledger = createLedger(needs);
-  const blocks = createBlockOf();
-  const writeAll = createSteps(needs, ledger, blocks);
-
-  /** Writes as much as a turn allows. */
-  const writeSome = (steps: Generator<void>, recording: Recording, transaction: Transaction): boolean => {
-    const begun = performance.now();
-    let isDone: boolean | undefined = false;
-    do isDone = steps.next().done;
-    while (isDone !== true && performance.now() - begun < turn);
-    flush(store, recording, transaction);
-    for (const id of transaction.written.ids) withdrawn.add(id);
-    return isDone === true;
-  };
 
   return {
     standing: ledger.standing,
@@ -349,27 +282,31 @@ export const createRecorder = (needs: RecorderNeeds) => {
      * Writes groups for webhooks in transactions of a few milliseconds: deliveries, ledgers and positions together. Resolves to the webhooks
      * whose window is full, and where they stopped.
      */
-    record: async (all: readonly GroupMatch[], webhookIds: ReadonlySet<number>, positions: Positions): Promise<ReadonlyMap<number, Position>> => {
-      const recording: Recording = { webhookIds, positions, webhooks: register.rows(), full: new Map(), messages: new Map() };
-      blocks.noteHeights(all);
-      if (!hasWork(all, webhookIds, positions)) return recording.full;
-      let transaction: Transaction;
-      const steps = writeAll(all, recording, () => transaction);
+    record: async (all: readonly GroupMatch[], readers: Readers, positions: Positions): Promise<ReadonlyMap<number, Position>> => {
+      const writing = new Writing(needs, ledger, readers, positions);
+      if (!writing.hasWork(all)) return writing.full;
+      const steps = writing.steps(all);
+      /** Writes as much as a turn allows. */
+      const writeSome = (): boolean => {
+        const begun = performance.now();
+        let isDone: boolean | undefined = false;
+        do isDone = steps.next().done;
+        while (isDone !== true && performance.now() - begun < turn);
+        writing.end();
+        return isDone === true;
+      };
       for (let isDone = false; !isDone; ) {
-        const written: Outcome = { ids: [], superseded: 0, changedOpen: 0, written: [], changed: new Set() };
-        transaction = { current: new Map(), open: new Map(), reached: new Map(), pages: new Map(), written };
-        let isWritten = false;
+        const transaction = writing.begin();
         try {
-          const own = transaction;
-          isDone = await store.transactionSoon(() => writeSome(steps, recording, own), { isLong: true });
-          isWritten = true;
-          for (let count = 0; count < written.superseded; count++) onOutcome?.("superseded");
-        } finally {
-          onWritten(isWritten ? written.written : [], isWritten ? written.changed : webhookIds);
-          for (const id of written.ids) withdrawn.delete(id);
+          isDone = await store.transactionSoon(writeSome, { isLong: true });
+        } catch (error) {
+          onWritten([], new Set(readers.keys()));
+          throw error;
         }
+        onWritten(transaction.written, transaction.changed);
+        for (let count = 0; count < transaction.superseded; count++) onOutcome?.("superseded");
       }
-      return recording.full;
+      return writing.full;
     },
   };
 };

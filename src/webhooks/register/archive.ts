@@ -56,7 +56,7 @@ export const createArchive = ({ store, register, attempts, keepPosition, onChang
   const archived = (webhook: WebhookRow): ArchivedWebhook => {
     const { folded, position } = foldLedger({ store, attempts }, webhook.id);
     const { from, floor } = store.progress(webhook.id);
-    return { webhook, progress: { from, floor, ...position, isBeyond: folded.length > 0, failingSince: null }, ledger: folded };
+    return { webhook, progress: { from, floor, ...position, isBeyond: folded.length > 0 }, ledger: folded };
   };
 
   return {

@@ -2,6 +2,7 @@ import type { WebhookRow } from "../rows/rows.js";
 import type { WebhookStore } from "../rows/store.js";
 import { atOnce, runSliced, type Sliced } from "../../async/time-slicing.js";
 import { canonicalEvent } from "../../follow/event-names.js";
+import { PorticoError } from "../../errors.js";
 import { createMatcher, type Matcher } from "../conditions/matcher.js";
 import { parseCursors } from "../../follow/index.js";
 
@@ -121,6 +122,20 @@ export const createRegister = (store: WebhookStore): Register => {
   };
 };
 
+/** @throws PorticoError WEBHOOK_NOT_FOUND */
+export const webhookRow = (store: WebhookStore, id: number): WebhookRow => {
+  const row = store.webhook(id);
+  if (row === undefined) throw new PorticoError("WEBHOOK_NOT_FOUND");
+  return row;
+};
+
+/** From memory: a webhook may be large. @throws PorticoError WEBHOOK_NOT_FOUND */
+export const knownRow = (register: Register, id: number): WebhookRow => {
+  const row = register.find(id);
+  if (row === undefined) throw new PorticoError("WEBHOOK_NOT_FOUND");
+  return row;
+};
+
 /** Blocks from a cursor to the tip, by height. */
 export const blocksBehind = (cursor: string, tip: number): number => {
   const [parsed] = parseCursors(cursor);
@@ -145,7 +160,7 @@ export function* standingOf({ register, store }: { register: Register; store: We
       standing.byState.disabled++;
       continue;
     }
-    standing.byState[progress.failingSince === null ? "enabled" : "failing"]++;
+    standing.byState[progress.failing === undefined ? "enabled" : "failing"]++;
     if (progress.cursor !== undefined) standing.blocksBehind = Math.max(standing.blocksBehind, blocksBehind(progress.cursor, tip));
   }
   return standing;

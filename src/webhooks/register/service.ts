@@ -5,9 +5,9 @@ import { isPromised } from "../../async/maybe-promise.js";
 import { type FullClock, readingsOf } from "../../async/clock.js";
 import { inputError, PorticoError } from "../../errors.js";
 import { cursorText, type Follow, parseCursors } from "../../follow/index.js";
-import { announce } from "../deliver/health.js";
+import { announce } from "../deliver/records.js";
 import { endOf } from "../deliver/outcome.js";
-import { type Attempts, letGo } from "../read/ledger.js";
+import { type Attempts, letGo, removeOpen } from "../read/ledger.js";
 import { heightOf } from "../read/match.js";
 import { fromField, isNotReady, optionsOf, wantsChainEvents } from "../read/positions.js";
 import type { Progress, WebhookRow } from "../rows/rows.js";
@@ -15,7 +15,7 @@ import type { WebhookStore } from "../rows/store.js";
 import { createToken, type NodeKey, publicKeyText, secretOf } from "../send/request.js";
 import type { Timekeeper } from "../timekeeper.js";
 import { checkDraft, type DraftRules, endsPause, tidyConditions } from "./draft.js";
-import { blocksBehind, type Register } from "./register.js";
+import { blocksBehind, knownRow, type Register, webhookRow } from "./register.js";
 
 export interface ServiceNeeds {
   store: WebhookStore;
@@ -44,20 +44,6 @@ const rotationOverlap = 86_400_000;
 const mostReplays = 10;
 
 type Service = Pick<Webhooks, "list" | "get" | "create" | "replace" | "patch" | "remove" | "rotate" | "replay" | "keys">;
-
-/** @throws PorticoError WEBHOOK_NOT_FOUND */
-export const webhookRow = (store: WebhookStore, id: number): WebhookRow => {
-  const row = store.webhook(id);
-  if (row === undefined) throw new PorticoError("WEBHOOK_NOT_FOUND");
-  return row;
-};
-
-/** From memory: a webhook may be large. @throws PorticoError WEBHOOK_NOT_FOUND */
-const knownRow = ({ register }: Pick<ServiceNeeds, "register">, id: number): WebhookRow => {
-  const row = register.find(id);
-  if (row === undefined) throw new PorticoError("WEBHOOK_NOT_FOUND");
-  return row;
-};
 
 /** Undefined where the answer has to be waited for, or cannot be given: not yet, or because a host's own chain fails. */
 const atOnce = <T>(read: () => MaybePromise<T>): T | undefined => {
@@ -91,7 +77,7 @@ const createShowing = ({ store, follow, clock }: ServiceNeeds) => (): ((row: Web
     const { cursor = null } = progress;
     const behind = cursor === null || tip === undefined ? null : blocksBehind(cursor, tip);
     const settings = { order, batch, rate, headers, description, tags, signature };
-    const health = { failingSince: progress.failingSince, disabledBecause, pausedUntil: endOf(store.pause(target), now) };
+    const health = { failingSince: progress.failing?.since ?? null, disabledBecause, pausedUntil: endOf(store.pause(target), now) };
     return { id, event: events[0] ?? "", events, target, enabled, conditions, match, confirmations, ...settings, cursor, behind, createdAt, ...health };
   };
 };
@@ -122,7 +108,7 @@ const createAdding = (needs: ServiceNeeds, showing: () => (row: WebhookRow) => W
     const begins = beginning(needs, checked, draft.from ?? "tip");
     if (register.rows().size >= maxWebhooks) throw new PorticoError("WEBHOOKS_FULL");
     const row = store.addWebhook({ ...checked, uid: randomUUID(), token, olderTokens: [], createdAt: clock.now(), disabledBecause: null });
-    store.putProgress(row.id, { ...begins, failingSince: null });
+    store.putProgress(row.id, begins);
     return { ...showing()(row), ...secretOf(token) };
   };
 
@@ -151,9 +137,9 @@ const createChanging = (needs: ServiceNeeds) => {
     // What has moved on without a match has been looked at by the conditions as they were.
     keepPosition(after.id);
     if (from !== undefined || (before.enabled && !after.enabled)) letGo(needs, after.id);
-    const { failingSince, failingFrom, warned, epoch = 0, ...position } = store.progress(after.id);
+    const { failing, epoch = 0, ...position } = store.progress(after.id);
     // Whoever changes something else says nothing about whether it works.
-    const health = before.enabled && before.target === after.target ? { failingSince, failingFrom, warned } : { failingSince: null };
+    const health = before.enabled && before.target === after.target ? { failing } : {};
     store.putProgress(after.id, { ...position, ...(from === undefined ? {} : beginning(needs, after, from)), ...health, epoch: epoch + 1 });
     store.putWebhook(after);
     if (before.enabled === after.enabled) return;
@@ -170,13 +156,13 @@ const createChanging = (needs: ServiceNeeds) => {
 
   return {
     replace: (id: number, draft: WebhookDraft): void => {
-      const before = knownRow(needs, id);
+      const before = knownRow(register, id);
       const checked = checkDraft(draft, rules);
       requireConfirmations(needs, checked);
       write(before, { ...before, ...checked, disabledBecause: null }, draft.from);
     },
     patch: (id: number, { pausedUntil, ...given }: WebhookChanges): WebhookRow => {
-      const before = knownRow(needs, id);
+      const before = knownRow(register, id);
       if (endsPause(pausedUntil)) {
         endPause(given.target ?? before.target);
         // Nothing else is to be changed.
@@ -237,7 +223,7 @@ export const createWebhookService = (needs: ServiceNeeds): Service => {
       const listed = tag === undefined ? all : all.filter(({ tags }) => tags.includes(tag));
       return { rows: listed.slice(offset, offset + limit).map(showing()), total: listed.length };
     },
-    get: (id) => showing()(knownRow(needs, id)),
+    get: (id) => showing()(knownRow(register, id)),
     create: (draft, key) => change(({ id }) => id, () => (key === undefined ? add(draft) : addOnce(draft, key))),
     replace: (id, draft) => void change(() => id, () => changing.replace(id, draft)),
     patch: (id, changes) => {
@@ -247,6 +233,8 @@ export const createWebhookService = (needs: ServiceNeeds): Service => {
     remove: (id) => {
       change(() => id, () => {
         webhookRow(store, id);
+        // Now, not in the background: another may be imported under its number.
+        removeOpen(store, id);
         store.removeWebhook(id);
       });
     },

@@ -51,15 +51,15 @@ const createMessages = (db: WebhookDatabases, { tally }: Transactions) => ({
   },
 });
 
-const createTrim = (db: WebhookDatabases, { transaction }: Transactions, remove: (row: DeliveryRow) => void) => {
+const createTrim = (db: WebhookDatabases, { transaction }: Transactions, removeDelivery: (row: DeliveryRow) => void) => {
   const finishedBefore = (kind: "dead" | "done", time: number, limit: number): DeliveryKey[] =>
     [...db.finished.getKeys({ start: [kind, 0, 0, 0], end: [kind, time, 0, 0], limit })].map(([, , webhookId, id]) => [webhookId, id]);
 
   /** Deliveries of webhooks that were removed. A webhook that has none left is forgotten for good. */
   const ofRemoved = (limit: number): DeliveryKey[] => {
     const found: DeliveryKey[] = [];
-    for (const webhookId of [...db.removed.getKeys({ limit })]) {
-      const keys = [...db.deliveries.getKeys({ start: [webhookId, 0], end: [webhookId, beyondAll], limit: limit - found.length })];
+    for (const { key: webhookId, value: last } of [...db.removed.getRange({ limit })]) {
+      const keys = [...db.deliveries.getKeys({ start: [webhookId, 0], end: [webhookId, last + 1], limit: limit - found.length })];
       if (keys.length === 0) db.removed.removeSync(webhookId);
       found.push(...keys);
       if (found.length >= limit) break;
@@ -70,7 +70,7 @@ const createTrim = (db: WebhookDatabases, { transaction }: Transactions, remove:
   const hasAny = (before: TrimTimes): boolean =>
     db.removed.getKeysCount({ limit: 1 }) > 0 || finishedBefore("done", before.delivered, 1).length > 0 || finishedBefore("dead", before.dead, 1).length > 0;
 
-  return (before: TrimTimes, limit: number): number => {
+  return (before: TrimTimes, limit: number, removing: (row: DeliveryRow) => void = () => undefined): number => {
     if (!hasAny(before)) return 0;
     return transaction(() => {
       let count = 0;
@@ -79,7 +79,9 @@ const createTrim = (db: WebhookDatabases, { transaction }: Transactions, remove:
         count += keys.length;
         for (const key of keys) {
           const row = db.deliveries.get(key);
-          if (row !== undefined) remove(row);
+          if (row === undefined) continue;
+          removing(row);
+          removeDelivery(row);
         }
       }
       return count;
@@ -89,7 +91,7 @@ const createTrim = (db: WebhookDatabases, { transaction }: Transactions, remove:
 
 /** Deliveries and their messages. What writes is called within a transaction, but for `trim`. */
 export const createDeliveryRows = (db: WebhookDatabases, transactions: Transactions) => {
-  const { tally, count } = transactions;
+  const { tally, count, noteChanged } = transactions;
   const messages = createMessages(db, transactions);
 
   const delivery = (webhookId: number, id: number): DeliveryRow | undefined => db.deliveries.get([webhookId, id]);
@@ -97,6 +99,7 @@ export const createDeliveryRows = (db: WebhookDatabases, transactions: Transacti
   const add = ({ webhookId, state }: DeliveryRow, by: 1 | -1): void => void tally().add(counters.inState(webhookId, state), by);
 
   const removeDelivery = (row: DeliveryRow): void => {
+    noteChanged(row.id);
     removeIndex(db, row);
     db.deliveries.removeSync([row.webhookId, row.id]);
     add(row, -1);
@@ -123,6 +126,7 @@ export const createDeliveryRows = (db: WebhookDatabases, transactions: Transacti
     },
     /** Replaces a delivery by its next state. */
     changeDelivery: (before: DeliveryRow, after: DeliveryRow): void => {
+      noteChanged(after.id);
       db.deliveries.putSync([after.webhookId, after.id], after);
       if (before.state === after.state && before.dueAt === after.dueAt && before.finishedAt === after.finishedAt) return;
       removeIndex(db, before);
@@ -154,7 +158,7 @@ export const createDeliveryRows = (db: WebhookDatabases, transactions: Transacti
     lastDelivery: (): number => count(counters.lastDelivery),
     /**
      * Removes up to `limit` deliveries that finished before these times of `KeptTime.passed` (dropped and superseded ones count as delivered), or whose webhook is gone.
-     * Returns how many. Runs a transaction of its own, and none if there is nothing to remove.
+     * Returns how many, after it has told `removing` of each. Runs a transaction of its own, and none if there is nothing to remove.
      */
     trim: createTrim(db, transactions, removeDelivery),
   };

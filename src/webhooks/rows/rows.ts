@@ -41,7 +41,7 @@ export interface Part {
   block: string;
   /** Whether it is the block's reversal. */
   isReversal: boolean;
-  /** How many events of the group are taken. */
+  /** Place of the next event of the group. */
   taken: number;
 }
 
@@ -67,11 +67,17 @@ export interface Progress {
   replays?: Replay[] | undefined;
   /** Changes when a client moves the cursor. Readers of the old one stop. */
   epoch?: number | undefined;
-  /** When the run of failed attempts began: by the wall clock, and as a time of `KeptTime.passed`. */
-  failingSince: number | null;
-  failingFrom?: number | undefined;
-  /** Whether others were told that it is about to be disabled. */
-  warned?: boolean | undefined;
+  /** Set while every attempt fails. */
+  failing?: Failing | undefined;
+}
+
+/** A run of failed attempts. */
+export interface Failing {
+  /** When it began: by the wall clock, and as a time of `KeptTime.passed`. */
+  since: number;
+  from: number;
+  /** Whether others were told that the webhook is about to be disabled. */
+  isAnnounced: boolean;
 }
 
 /** A block of which a webhook was sent events, and which is not final; for a host's own chain without changes, a block or transaction. */

@@ -30,7 +30,7 @@ const lookedAt = 4;
 /** Changes of the register that are kept one by one. */
 const keptChanges = 10_000;
 
-const noProgress: Progress = { failingSince: null };
+const noProgress: Progress = {};
 
 /**
  * The databases, and this store's unique name: made once, by whichever process is first. In one transaction: that in which lmdb-js makes a database by itself
@@ -48,6 +48,12 @@ const openRows = (environment: LogEnvironment): { db: WebhookDatabases; instance
     }
     return { db, instance: db.counters.get(counters.instance) as string };
   });
+
+type EntryName = Pick<LedgerEntry, "isReverted" | "height" | "id">;
+
+/** Keys of a webhook's blocks below a height. */
+const keysOfLedger = ({ ledger }: WebhookDatabases, webhookId: number, height: number): [0 | 1, number, number, string][] =>
+  ([0, 1] as const).flatMap((side) => [...ledger.getKeys({ start: [side, webhookId, 0, ""], end: [side, webhookId, height, ""] })]);
 
 const registerRows = (db: WebhookDatabases, { tally, count }: Transactions) => {
   const noteChange = (id: number): void => {
@@ -88,8 +94,8 @@ const registerRows = (db: WebhookDatabases, { tally, count }: Transactions) => {
     removeWebhook: (id: number): void => {
       db.register.removeSync(id);
       db.progress.removeSync(id);
-      for (const key of [...db.ledger.getKeys({ start: [id, 0, 0, ""], end: [id + 1, 0, 0, ""] })]) db.ledger.removeSync(key);
-      db.removed.putSync(id, true);
+      for (const key of keysOfLedger(db, id, beyondAll)) db.ledger.removeSync(key);
+      db.removed.putSync(id, count(counters.lastDelivery));
       noteChange(id);
     },
     /** Does not count as a change of the register. */
@@ -98,21 +104,25 @@ const registerRows = (db: WebhookDatabases, { tally, count }: Transactions) => {
   };
 };
 
-const keyOfEntry = (webhookId: number, { isReverted, height, id }: Pick<LedgerEntry, "isReverted" | "height" | "id">): [number, 0 | 1, number, string] => [webhookId, isReverted ? 1 : 0, height, id];
+const keyOfEntry = (webhookId: number, { isReverted, height, id }: EntryName): [0 | 1, number, number, string] =>
+  [isReverted ? 1 : 0, webhookId, height, id];
 
 const ledgerRows = (db: WebhookDatabases) => ({
   /** The blocks of a webhook's ledger, the highest first: those that it counts as applied, or those that were reverted. */
   ledger: (webhookId: number, isReverted: boolean): LedgerEntry[] => {
     const side = isReverted ? 1 : 0;
-    return [...db.ledger.getRange({ start: [webhookId, side, beyondAll, ""], end: [webhookId, side, -1, ""], reverse: true })].map(({ value }) => value);
+    const range = { start: [side, webhookId, beyondAll, ""], end: [side, webhookId, -1, ""], reverse: true };
+    return [...db.ledger.getRange(range)].map(({ value }) => value);
   },
-  ledgerEntry: (webhookId: number, entry: Pick<LedgerEntry, "isReverted" | "height" | "id">): LedgerEntry | undefined => db.ledger.get(keyOfEntry(webhookId, entry)),
+  /** Whether the ledger of a webhook, or of any, has blocks that were reverted. */
+  hasReverted: (webhookId?: number): boolean =>
+    db.ledger.getKeysCount({ start: [1, webhookId ?? 0, 0, ""], end: [1, webhookId ?? beyondAll, beyondAll, ""], limit: 1 }) > 0,
+  ledgerEntry: (webhookId: number, entry: EntryName): LedgerEntry | undefined => db.ledger.get(keyOfEntry(webhookId, entry)),
   putLedgerEntry: (webhookId: number, entry: LedgerEntry): void => void db.ledger.putSync(keyOfEntry(webhookId, entry), entry),
   removeLedgerEntry: (webhookId: number, entry: LedgerEntry): void => void db.ledger.removeSync(keyOfEntry(webhookId, entry)),
   /** Removes blocks at a height or below. */
   trimLedger: (webhookId: number, height: number): void => {
-    const keys = ([0, 1] as const).flatMap((side) => [...db.ledger.getKeys({ start: [webhookId, side, 0, ""], end: [webhookId, side, height + 1, ""] })]);
-    for (const key of keys) db.ledger.removeSync(key);
+    for (const key of keysOfLedger(db, webhookId, height + 1)) db.ledger.removeSync(key);
   },
 });
 
@@ -174,12 +184,13 @@ export const createWebhookStore = (environment: LogEnvironment) => {
   noteFile(environment);
   const { db, instance } = openRows(environment);
   const transactions = createTransactions(environment, db);
-  const { transaction, transactionSoon } = transactions;
+  const { transaction, transactionSoon, isChanging } = transactions;
   return {
     /** Identifies this store. */
     instance,
     transaction,
     transactionSoon,
+    isChanging,
     ...registerRows(db, transactions),
     ...ledgerRows(db),
     ...replyRows(db),

@@ -12,8 +12,8 @@ export interface WebhookDatabases {
   register: Database<WebhookRow, number>;
   /** Webhook id -> where it is. Apart from the webhook, which may be large. */
   progress: Database<Progress, number>;
-  /** Webhook id, 1 if it was reverted and else 0, height, id -> a block of the ledger. */
-  ledger: Database<LedgerEntry, [number, 0 | 1, number, string]>;
+  /** 1 if it was reverted and else 0, webhook id, height, id -> a block of the ledger. */
+  ledger: Database<LedgerEntry, [0 | 1, number, number, string]>;
   /** Key of a request -> its reply. */
   replies: Database<KeptReply, string>;
   /** Revision of the register -> id of the webhook that changed with it; the last ones only. */
@@ -28,8 +28,8 @@ export interface WebhookDatabases {
   due: Database<true, [number, number, number]>;
   /** "dead" or "done", finish time, webhook id, delivery id: what retention looks at. */
   finished: Database<true, ["dead" | "done", number, number, number]>;
-  /** Id of a webhook that was removed, and may have deliveries. */
-  removed: Database<true, number>;
+  /** Id of a webhook that was removed -> the last delivery that may be one of its. */
+  removed: Database<number, number>;
   /** Event, ordinal -> one of its last payloads. */
   recent: Database<RecentEvent, [string, number]>;
   /** Single values by name, and counts of deliveries by webhook and state. */
@@ -74,7 +74,7 @@ export const beyondAll = Number.MAX_VALUE;
 /** A counter: 0 where it was never set. */
 export const readNumber = (db: Pick<WebhookDatabases, "counters">, key: string): number => (db.counters.get(key) as number | undefined) ?? 0;
 
-/** Counters in one transaction: each is read once, and written once at its end. One that reaches 0 is removed. */
+/** Counters in one transaction: each is read once, and written once at its end if it has changed. One that reaches 0 is removed. */
 export interface Tally {
   get(key: string): number;
   add(key: string, by: number): number;
@@ -82,16 +82,23 @@ export interface Tally {
 
 const createTally = (db: WebhookDatabases): Tally & { flush(): void } => {
   const values = new Map<string, number>();
-  const get = (key: string): number => values.get(key) ?? readNumber(db, key);
+  const changed = new Set<string>();
+  const get = (key: string): number => {
+    const value = values.get(key) ?? readNumber(db, key);
+    values.set(key, value);
+    return value;
+  };
   return {
     get,
     add: (key, by) => {
       const value = get(key) + by;
       values.set(key, value);
+      changed.add(key);
       return value;
     },
     flush: () => {
-      for (const [key, value] of values) {
+      for (const key of changed) {
+        const value = get(key);
         if (value === 0) db.counters.removeSync(key);
         else db.counters.putSync(key, value);
       }
@@ -129,11 +136,13 @@ const createWatched =
 export const createTransactions = (environment: LogEnvironment, db: WebhookDatabases) => {
   const { writes = unwatched, root } = environment;
   const watched = createWatched(writes, root);
-  let open: Tally | undefined;
+  let open: { tally: Tally; changed: Set<number> } | undefined;
+  /** Deliveries that each deferred transaction has changed, until it is committed. */
+  const uncommitted = new Set<ReadonlySet<number>>();
 
-  const write = <T>(work: () => T): T => {
+  const write = <T>(work: () => T, changed = new Set<number>()): T => {
     const tally = createTally(db);
-    open = tally;
+    open = { tally, changed };
     try {
       const result = work();
       tally.flush();
@@ -162,8 +171,16 @@ export const createTransactions = (environment: LogEnvironment, db: WebhookDatab
      * these are in one batch, which is written in one turn of the event loop: everybody else waits for all of it.
      */
     transactionSoon: <T>(work: () => T, { isLong = false }: { isLong?: boolean } = {}): Promise<T> => {
-      const one = watched(() => write(work));
-      const begin = (): Promise<T> => transactSoon(environment, one.work).then(one.written, one.failed);
+      const changed = new Set<number>();
+      const one = watched(() => write(work, changed));
+      const begin = async (): Promise<T> => {
+        uncommitted.add(changed);
+        try {
+          return await transactSoon(environment, one.work).then(one.written, one.failed);
+        } finally {
+          uncommitted.delete(changed);
+        }
+      };
       if (!isLong) return begin();
       const written = long.then(begin);
       long = written.catch(() => undefined);
@@ -171,10 +188,16 @@ export const createTransactions = (environment: LogEnvironment, db: WebhookDatab
     },
     tally: (): Tally => {
       if (open === undefined) throw new Error("The webhook store can be written only within a transaction.");
-      return open;
+      return open.tally;
     },
     /** A counter, as the open transaction has changed it. */
-    count: (key: string): number => open?.get(key) ?? readNumber(db, key),
+    count: (key: string): number => open?.tally.get(key) ?? readNumber(db, key),
+    noteChanged: (delivery: number): void => void open?.changed.add(delivery),
+    /** Whether a delivery was changed by a transaction that is not committed: whoever reads it meanwhile finds it as it was. */
+    isChanging: (delivery: number): boolean => {
+      for (const changed of uncommitted) if (changed.has(delivery)) return true;
+      return false;
+    },
   };
 };
 

@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { isIPv6, type LookupFunction } from "node:net";
-import { LRUCache } from "lru-cache";
 import { Agent, buildConnector, type Dispatcher } from "undici";
 import type { AttemptStage, DeliveryAnswer, OutgoingDelivery } from "../../../types/webhooks.js";
 import { messageOf } from "../../errors.js";
@@ -207,20 +206,12 @@ export const createHttpSender = (options: SenderOptions, { guard, resolve }: { g
     headersTimeout: 0,
     bodyTimeout: 0,
   });
-  const places = new LRUCache<string, { origin: string; path: string }>({ max: 10_000 });
-  const placeOf = (target: string): { origin: string; path: string } => {
-    const known = places.get(target);
-    if (known !== undefined) return known;
-    const { origin, pathname, search } = new URL(target);
-    const place = { origin, path: pathname + search };
-    places.set(target, place);
-    return place;
-  };
   return {
     send: ({ target, headers, body }) => {
-      const { origin, path } = placeOf(target);
+      const { origin, pathname, search } = new URL(target);
       // A bare request: redirects are not followed, but come back as answers.
-      return new Promise((done) => agent.dispatch({ origin, path, method: "POST", headers, body }, new Exchange(options, done)));
+      const request = { origin, path: pathname + search, method: "POST", headers, body } as const;
+      return new Promise((done) => agent.dispatch(request, new Exchange(options, done)));
     },
     close: () => agent.destroy(),
   };

@@ -21,6 +21,16 @@ const plain = (value: unknown): unknown => {
 
 const by = (rows: Row[], name: string): Record<string, unknown> => Object.fromEntries(rows.map((row) => [String(row[name]), plain(row)]));
 
+/** Those that Portico has, too. */
+const attributesIn = (wallet: Row): Row => ({
+  ...Object.fromEntries(["vote", "secondPublicKey", "multiSignature"].map((name) => [name, at(wallet, `attributes.${name}`)])),
+  delegate: membersOf(at(wallet, "attributes.delegate"), "username", "voteBalance", "forgedFees", "forgedRewards", "producedBlocks", "rank", "resigned"),
+  htlc: membersOf(at(wallet, "attributes.htlc"), "lockedBalance"),
+});
+
+const membersOf = (value: unknown, ...names: readonly string[]): Row | undefined =>
+  value === undefined || value === null ? undefined : Object.fromEntries(names.map((name) => [name, (value as Row)[name]]));
+
 const nodeWallet = (wallet: Row): Row => ({
   address: wallet["address"],
   publicKey: wallet["publicKey"],
@@ -33,6 +43,7 @@ const nodeWallet = (wallet: Row): Row => ({
   vote: at(wallet, "attributes.vote"),
   lockedBalance: at(wallet, "attributes.htlc.lockedBalance") ?? "0",
   multiSignature: at(wallet, "attributes.multiSignature"),
+  attributes: attributesIn(wallet),
 });
 
 /**

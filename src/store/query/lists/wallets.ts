@@ -193,7 +193,7 @@ const byDelegates = (field: "username" | "voteBalance", { filter, order: { direc
 };
 
 /** A wallet as clients see it, with what it has as a delegate. */
-export const presentWallet = (record: WalletRecord, delegates: { byAddress: ReadonlyMap<string, Pick<Delegate, "voteBalance" | "producedBlocks">> }): Wallet => {
+export const presentWallet = (record: WalletRecord, delegates: { byAddress: ReadonlyMap<string, Pick<Delegate, "voteBalance" | "producedBlocks" | "forgedFees" | "forgedRewards" | "rank">> }): Wallet => {
   const delegate = record.username === null ? undefined : delegates.byAddress.get(record.address);
   return {
     address: record.address,
@@ -209,6 +209,9 @@ export const presentWallet = (record: WalletRecord, delegates: { byAddress: Read
     resigned: record.resigned,
     voteBalance: delegate?.voteBalance ?? 0n,
     producedBlocks: delegate?.producedBlocks ?? 0,
+    forgedFees: delegate?.forgedFees ?? 0n,
+    forgedRewards: delegate?.forgedRewards ?? 0n,
+    rank: delegate?.rank ?? null,
   };
 };
 

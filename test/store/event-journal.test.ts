@@ -1,14 +1,13 @@
 import { execFile } from "node:child_process";
 import { appendFileSync, chmodSync, mkdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "chai";
 import { openEventJournal } from "../../src/store/follow/event-journal.js";
 import type { HeardEvent } from "../../types/host-log.js";
-import { createReceiver } from "./receiver.js";
-import { createStage } from "./stage.js";
+import { createReceiver } from "../webhooks/receiver.js";
+import { createStage } from "../webhooks/stage.js";
+import { temporaryFolder } from "../fixtures/folder.js";
 import { programOf } from "../fixtures/programs.js";
 
 const heard = (number: number, json = `{"n":${number}}`): HeardEvent => ({ number, at: 1_000 + number, event: "peer.added", json });
@@ -16,10 +15,9 @@ const heard = (number: number, json = `{"n":${number}}`): HeardEvent => ({ numbe
 describe("the event journal", () => {
   let dataDir: string;
   const path = (): string => join(dataDir, "host-events.journal");
-  beforeEach(async () => {
-    dataDir = await mkdtemp(join(tmpdir(), "portico-journal-"));
+  beforeEach(() => {
+    dataDir = temporaryFolder();
   });
-  afterEach(() => rm(dataDir, { recursive: true }));
 
   it("returns what was appended and not forgotten, whatever the text", () => {
     const odd = '{"text":"line\\nbreak \\u2028 é 😀"}';
@@ -94,16 +92,11 @@ describe("the event journal", () => {
   it("delivers what follows a line that cannot be read", async () => {
     const receiver = await createReceiver();
     const stage = await createStage();
-    try {
-      stage.engine.create({ event: "peer.added", target: receiver.url, enabled: true, conditions: [] });
-      const lines = `[100,1100]\n${JSON.stringify([101, 1_101, "peer.added", '{"n":101}'])}\n`;
-      await stage.restart({}, () => Promise.resolve(appendFileSync(join(stage.dataDir, "host-events.journal"), lines)));
-      await receiver.until(1);
-      expect(JSON.parse(receiver.received[0]?.body ?? "")).to.have.nested.property("data.n", 101);
-    } finally {
-      await stage.close();
-      await receiver.close();
-    }
+    stage.engine.create({ event: "peer.added", target: receiver.url, enabled: true, conditions: [] });
+    const lines = `[100,1100]\n${JSON.stringify([101, 1_101, "peer.added", '{"n":101}'])}\n`;
+    await stage.restart({}, () => Promise.resolve(appendFileSync(join(stage.dataDir, "host-events.journal"), lines)));
+    await receiver.until(1);
+    expect(JSON.parse(receiver.received[0]?.body ?? "")).to.have.nested.property("data.n", 101);
   });
 
   it("keeps events that fit after one that did not", async () => {

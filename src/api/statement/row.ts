@@ -1,0 +1,54 @@
+/** A row of a statement. Amounts are text, whole numbers of 1e-8 unless the unit is the token; empty where there is nothing. */
+export interface StatementRow {
+  /** The block's, ISO 8601. */
+  time: string;
+  height: number;
+  /**
+   * Key of the transaction's type, `forged` for a block, `other` for what a block changed and no transaction tells, or `opening` for the
+   * balance before the period.
+   */
+  kind: string;
+  /** Of the transaction, or the block. */
+  id: string;
+  counterparty: string;
+  memo: string;
+  in: string;
+  out: string;
+  fee: string;
+  /** After the row. */
+  balance: string;
+}
+
+const columns = ["time", "height", "kind", "id", "counterparty", "memo", "in", "out", "fee", "balance"] as const satisfies (keyof StatementRow)[];
+const texts: ReadonlySet<keyof StatementRow> = new Set(["kind", "id", "counterparty", "memo"]);
+
+/** What spreadsheets would take for a formula gets a `'` before it. */
+const asText = (text: string): string => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
+
+const quoted = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+
+const decimals = 8;
+
+const inTokens = (amount: string): string => {
+  if (amount === "") return "";
+  const [sign, digits] = amount.startsWith("-") ? ["-", amount.slice(1)] : ["", amount];
+  const padded = digits.padStart(decimals + 1, "0");
+  return `${sign}${padded.slice(0, -decimals)}.${padded.slice(-decimals)}`;
+};
+
+/** The row with amounts of the token: with a point and all its decimals. */
+export const rowInTokens = (row: StatementRow): StatementRow => ({
+  ...row,
+  in: inTokens(row.in),
+  out: inTokens(row.out),
+  fee: inTokens(row.fee),
+  balance: inTokens(row.balance),
+});
+
+/** RFC 4180. */
+export const csvHeader = `${columns.join(",")}\r\n`;
+
+export const csvLine = (row: StatementRow): string =>
+  `${columns.map((name) => quoted(texts.has(name) ? asText(String(row[name])) : String(row[name]))).join(",")}\r\n`;
+
+export const jsonLine = (row: StatementRow): string => `${JSON.stringify(row)}\n`;

@@ -1,0 +1,216 @@
+import { type Static, Type } from "@sinclair/typebox";
+import type { Block, Wallet } from "../../../types/chain.js";
+import type { ChainSnapshot, MaybePromise } from "../../../types/chain-adapter.js";
+import { currentMeter, loopShare, metered, runShared } from "../../async/loop-share.js";
+import { voteKind } from "../../chain/blocks/transaction-types.js";
+import { divideRewards, type Rewards, type RewardTerms, type VoterChange } from "../../chain/rewards.js";
+import { inputError, PorticoError } from "../../errors.js";
+import { Amount as AmountInput, amountUnit, Flag, type InputKind, InputOf, ListOf, OneOf, Text } from "../../http/input/schema.js";
+import { type FileAnswer, type Route, routesOf } from "../../http/route.js";
+import { createJsonWriter } from "../../http/reply/json-writer.js";
+import { Address, Amount, DataOf } from "../fields.js";
+import { preferredType } from "../media-type.js";
+import { type AskPage, everyRow, rowsBelow } from "../pages.js";
+import { findDelegate } from "./delegates.js";
+import { findWallet } from "./wallets.js";
+import { type Heights, heightsOf, type PeriodEnd, PeriodEndInput } from "../statement/period.js";
+import { type ApiState, noHistory } from "../state.js";
+
+const { body } = routesOf<ApiState>();
+
+/** Asks for pages in what is left of a round of the event loop; the time counts for the client that has asked. */
+const createShared = () => {
+  const meter = currentMeter();
+  return <Row>(ask: AskPage<Row>): AskPage<Row> =>
+    (offset, limit) =>
+      loopShare.run(() => metered(meter, () => ask(offset, limit)));
+};
+
+type Shared = ReturnType<typeof createShared>;
+
+const forgedIn = (publicKey: string, heights: Heights, chain: ChainSnapshot, shared: Shared): Promise<Block[]> =>
+  everyRow(
+    shared((offset, limit) =>
+      chain.blocks({ filter: { generatorPublicKey: publicKey, height: heights }, order: { field: "height", direction: "asc" }, offset, limit }),
+    ),
+  );
+
+const votersIn = (publicKey: string, chain: ChainSnapshot, shared: Shared): Promise<Wallet[]> =>
+  everyRow(shared((offset, limit) => chain.wallets({ filter: { vote: publicKey }, order: { field: "balance", direction: "desc" }, offset, limit })));
+
+/** Addresses that voted for a delegate by a transaction in a range of heights. */
+const newVotersIn = async (publicKey: string, { from, to }: Heights, chain: ChainSnapshot, shared: Shared): Promise<string[]> => {
+  const ask = shared((offset, limit) => chain.transactions({ filter: voteKind, order: { field: "timestamp", direction: "asc" }, offset, limit }));
+  const votes = await everyRow(ask, { from: await rowsBelow(from, ask), beyond: ({ blockHeight }) => blockHeight > to });
+  const isFor = (asset: unknown): boolean => Array.isArray(asset) && asset.includes(`+${publicKey}`);
+  return votes.filter(({ asset }) => isFor(asset?.votes)).map(({ senderId }) => senderId);
+};
+
+const inOrder = (one: VoterChange, other: VoterChange): number => one.height - other.height;
+
+/** All voters of a delegate in the state after the first of its blocks, and whatever changes about them up to the last. */
+const changesOf = async (publicKey: string, heights: Heights, state: Pick<ApiState, "chain" | "at">, shared: Shared): Promise<VoterChange[]> => {
+  const { chain } = state;
+  const { walletChanges } = chain;
+  if (walletChanges === undefined) throw noHistory();
+  const first = await state.at(heights.from);
+  const last = await state.at(heights.to);
+  try {
+    const before = await votersIn(publicKey, first, shared);
+    const after = await votersIn(publicKey, last, shared);
+    const joined = await newVotersIn(publicKey, heights, chain, shared);
+    const changes: VoterChange[] = before.map(({ address, balance }) => ({ height: heights.from, address, balance }));
+    for (const address of new Set([...before, ...after].map((wallet) => wallet.address).concat(joined))) {
+      const within = { from: heights.from + 1, to: heights.to };
+      const ask = shared((offset, limit) => walletChanges.call(chain, { address, heights: within, direction: "asc", offset, limit }));
+      for (const { height, balance, vote } of await everyRow(ask)) changes.push({ height, address, balance: vote === publicKey ? balance : undefined });
+    }
+    return changes.sort(inOrder);
+  } finally {
+    first.release?.();
+    last.release?.();
+  }
+};
+
+/** What is due to whom of what a delegate forged in a range of heights. */
+const rewardsOf = async (publicKey: string, heights: Heights, terms: RewardTerms, state: ApiState): Promise<Rewards & { blocks: number }> => {
+  const shared = createShared();
+  const meter = currentMeter();
+  const blocks = await forgedIn(publicKey, heights, state.chain, shared);
+  const [first, last] = [blocks[0], blocks.at(-1)];
+  const changes = first === undefined || last === undefined ? [] : await changesOf(publicKey, { from: first.height, to: last.height }, state, shared);
+  const divided: MaybePromise<Rewards> = metered(meter, () => runShared(divideRewards(blocks, changes, terms), loopShare));
+  return { ...(await divided), blocks: blocks.length };
+};
+
+
+const mostBlocks = 1_000_000;
+const mostExcluded = 100;
+
+/** Percent with up to two decimals, as hundredths of a percent. */
+const percentKind: InputKind<bigint> = {
+  parse: (value) => {
+    const [, whole = "", part = ""] = /^(\d{1,3})(?:\.(\d{1,2}))?$/.exec(String(value)) ?? [];
+    const hundredths = whole === "" ? 10_001n : BigInt(whole + part.padEnd(2, "0"));
+    return hundredths > 10_000n ? { rule: "must be a number from 0 to 100 with at most two decimals" } : { value: hundredths };
+  },
+  accepts: { type: "number", minimum: 0, maximum: 100 },
+};
+
+const RewardsQuery = Type.Object({
+  from: Type.Optional(PeriodEndInput("First block: a height, a time (ISO 8601), or a day (UTC).")),
+  to: Type.Optional(PeriodEndInput("Last block, included: a height, a time, or a whole day.")),
+  share: Type.Optional(InputOf(percentKind, { description: "Percent of each block that its voters get, with at most two decimals. Default: 100." })),
+  of: OneOf(["total", "rewards", "fees"], { default: "total", description: "What of each block is divided." }),
+  minimum: Type.Optional(AmountInput({ description: `Who is due less over the whole range is left out. ${amountUnit}` })),
+  cap: Type.Optional(AmountInput({ description: `A balance counts for no more. ${amountUnit}` })),
+  exclude: Type.Optional(ListOf(Address, { maxItems: mostExcluded, description: "Addresses that get nothing." })),
+  spread: Flag({ default: false, description: "Whether the part of excluded addresses goes to the others; if not, to `rest`." }),
+});
+
+type Query = Static<typeof RewardsQuery>;
+
+const BlockName = Type.Object({ height: Type.Integer(), id: Type.String() });
+const Reward = Type.Object({ address: Type.String(), blocks: Type.Integer({ description: "Of how many blocks it gets something." }), amount: Amount }, { title: "Reward" });
+
+const RewardsResource = Type.Object(
+  {
+    delegate: Type.Object({ username: Type.String(), address: Type.String(), publicKey: Type.String() }),
+    from: BlockName,
+    to: BlockName,
+    blocks: Type.Integer({ description: "Blocks that it forged." }),
+    forged: Type.Object({ rewards: Amount, fees: Amount, total: Amount }),
+    share: Type.Number({ description: "Percent." }),
+    shared: Type.Unsafe<bigint>({ ...Amount, description: "Sum of what was divided of each block." }),
+    rest: Type.Unsafe<bigint>({ ...Amount, description: "What nobody is paid: the sum of all amounts + rest = forged." }),
+    voters: Type.Array(Reward),
+  },
+  { title: "Rewards" },
+);
+
+const termsOf = ({ share = 10_000n, of, minimum = 0n, cap, exclude = [], spread }: Query): RewardTerms => {
+  for (const [key, value] of Object.entries({ minimum, cap })) if (value !== undefined && value < 0n) throw inputError("query", key, "must not be below 0");
+  return { share, of, minimum, cap, exclude: new Set(exclude), spread };
+};
+
+/** A block of the chain, to name it. */
+const blockAt = async (height: number, chain: ChainSnapshot): Promise<Pick<Block, "height" | "id">> => {
+  const block = await chain.block({ height });
+  if (block === undefined) throw new PorticoError("BLOCK_NOT_FOUND");
+  return { height, id: block.id };
+};
+
+/** Whether it will be the same for ever: its end is named, is not beyond the tip, and final. */
+const isLasting = (to: PeriodEnd | undefined, heights: Heights, state: ApiState): boolean => {
+  const { chain, rules, isFinal } = state;
+  if (isFinal === true) return true;
+  if (to === undefined || heights.to > state.finalHeight(chain.tip.height)) return false;
+  return "height" in to ? to.height <= chain.tip.height : rules.epoch.fromMilliseconds(to.end) <= chain.tip.timestamp;
+};
+
+const compute = async (id: string, query: Query, state: ApiState) => {
+  const { chain, rules } = state;
+  const { username, address, publicKey } = await findDelegate(id, state);
+  const heights = await heightsOf(query.from, query.to, chain, rules.epoch);
+  if (heights.from > heights.to) throw new PorticoError("BLOCK_NOT_FOUND");
+  if (heights.to - heights.from >= mostBlocks) throw inputError("query", "from", `must be less than ${mostBlocks} blocks before the end`);
+  const [from, to] = [await blockAt(heights.from, chain), await blockAt(heights.to, chain)];
+  const { voters, blocks, forged, shared, rest } = await rewardsOf(publicKey, heights, termsOf(query), state);
+  const share = Number(query.share ?? 10_000n) / 100;
+  const immutable = isLasting(query.to, heights, state);
+  return { data: { delegate: { username, address, publicKey }, from, to, blocks, forged, share, shared, rest, voters }, immutable };
+};
+
+const json = "application/json; charset=utf-8";
+const csv = "text/csv; charset=utf-8; header=present";
+
+/** The writers of a schema for both forms of amounts. */
+const writersOf = (schema: unknown) => ({
+  number: createJsonWriter(schema, { amountsAsText: false, sentOnce: false }),
+  string: createJsonWriter(schema, { amountsAsText: true, sentOnce: false }),
+});
+
+const writeRewards = writersOf(DataOf(RewardsResource));
+const writeReward = writersOf(DataOf(Reward));
+
+const fileOf = (text: unknown, contentType: string, immutable: boolean, headers: readonly string[] = []): FileAnswer => ({ file: Buffer.from(String(text)), contentType, immutable, headers });
+
+const common = { method: "GET", versions: [2], resource: "delegates", atHeight: true, errors: [404, 410, 501] } as const;
+const delegate = Text({ description: "Username, address or public key of the delegate." });
+
+export const rewardRoutes: Route<ApiState>[] = [
+  body({
+    ...common,
+    path: "/delegates/{id}/rewards",
+    operation: "getDelegateRewards",
+    summary: "Returns what a delegate owes its voters of what it forged, as JSON or CSV.",
+    params: Type.Object({ id: delegate }),
+    query: Type.Object({ ...RewardsQuery.properties, format: Type.Optional(OneOf(["json", "csv"], { description: "Default: `json`, or `csv` where `Accept` prefers `text/csv`." })) }),
+    content: { "application/json": DataOf(RewardsResource), "text/csv": Type.String() },
+    answer: async ({ params: { id }, query: { format, ...query }, headers, amounts }, state) => {
+      const { data, immutable } = await compute(id, query, state);
+      const type = format === undefined ? preferredType([json, csv], headers) : format === "csv" ? csv : json;
+      const varying = format === undefined ? ["Vary", "Accept"] : [];
+      if (type === json) return fileOf(writeRewards[amounts]({ data }), json, immutable, varying);
+      const lines = data.voters.map(({ address, blocks, amount }) => `${address},${blocks},${amount}\r\n`);
+      const name = `rewards-${data.delegate.address}-${data.from.height}-${data.to.height}.csv`;
+      return fileOf(`address,blocks,amount\r\n${lines.join("")}`, csv, immutable, ["Content-Disposition", `attachment; filename="${name}"`, ...varying]);
+    },
+  }),
+  body({
+    ...common,
+    path: "/delegates/{id}/rewards/{address}",
+    operation: "getDelegateReward",
+    summary: "Returns what a delegate owes one of its voters.",
+    params: Type.Object({ id: delegate, address: Text({ description: "Address, public key or username of the voter." }) }),
+    query: RewardsQuery,
+    content: { "application/json": DataOf(Reward) },
+    answer: async ({ params, query, amounts }, state) => {
+      const { address } = await findWallet(params.address, state);
+      const { data: { voters }, immutable } = await compute(params.id, query, state);
+      const data = voters.find((voter) => voter.address === address);
+      if (data === undefined) throw new PorticoError("WALLET_NOT_FOUND");
+      return fileOf(writeReward[amounts]({ data }), json, immutable);
+    },
+  }),
+];
