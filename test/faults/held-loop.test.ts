@@ -171,7 +171,7 @@ describe("the event loop", () => {
     const addresses = Array.from({ length: 100_000 }, (_, index) => `A${String(index).padStart(33, "0")}`);
     const webhook = { event: "transaction.applied", target: "https://receiver.example/", conditions: [{ key: "addresses.*", condition: "in", value: addresses }] };
     const send = (method: string, path: string, value: unknown): Question => ({ method, path, headers, body: JSON.stringify(value), like: "addresses" });
-    const questions = {
+    const questions: Record<string, Question> = {
       "a dry run": send("POST", "/webhooks/dry-run", dryRun),
       "a webhook": send("POST", "/webhooks", webhook),
       "the webhook as it is": { method: "GET", path: "/webhooks/1", headers, like: "addresses" },
