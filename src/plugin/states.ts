@@ -18,7 +18,7 @@ import { createReaderChain } from "../store/reader-chain.js";
 import type { Prewarm } from "../store/state/store.js";
 
 /** The chain in use. The optional members are those of the chains kept in LMDB: what a host's own adapter has beyond `ChainAdapter` may be anything, and is not asked. */
-export type Chain = ChainAdapter & Partial<Pick<LmdbChain, "copyAt" | "tipId" | "height" | "isReady" | "rebuilding" | "standing" | "scanState" | "settled" | "problem">>;
+export type Chain = ChainAdapter & Partial<Pick<LmdbChain, "copyAt" | "tipId" | "height" | "isReady" | "rebuilding" | "filling" | "standing" | "scanState" | "settled" | "problem">>;
 
 interface ChainNeeds {
   rules: ChainRules;

@@ -38,6 +38,8 @@ export interface LmdbChain extends ChainAdapter {
   isReady(): boolean;
   /** That the store is being rebuilt, why, and how far it is; undefined unless it is. */
   rebuilding(): string | undefined;
+  /** That an index is being filled, and how far it is; undefined where none is. */
+  filling?(): string | undefined;
   /** How the store stands to the host's chain, if it is not at its tip. */
   standing(): Standing | undefined;
   /**
@@ -143,6 +145,7 @@ export const createLmdbChain = ({ followOrphans = Infinity, ...options }: LmdbCh
     },
     isReady,
     rebuilding: () => open?.follower.rebuilding(),
+    filling: () => open?.follower.filling(),
     height: () => open?.store.tip()?.height ?? 0,
     standing: () => open?.follower.standing(),
     look: () => open?.follower.look(),

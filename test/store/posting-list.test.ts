@@ -4,7 +4,6 @@ import { appendToList, listSequence } from "../../src/store/records/posting-list
 import { createWriteLog } from "../../src/store/layout/write-log.js";
 import { createUndoJournal, rollBack } from "../../src/store/write/batch/undo.js";
 import { listKey, pieceLength } from "../../src/store/layout/posting-pieces.js";
-import { createFreshReads } from "../../src/store/write/batch/fresh-read.js";
 import { createWriteBatch, type WriteBatch } from "../../src/store/write/batch/write-batch.js";
 import { createReadSession } from "../../src/store/lmdb/read-session.js";
 import type { Store } from "../../src/store/state/store.js";
@@ -21,7 +20,7 @@ describe("an appended list", () => {
 
   beforeEach(() => {
     ({ store } = openTemporaryStore(loadChain("core3-testnet-a").network));
-    pending = createWriteBatch(store.environment, createFreshReads(store.environment));
+    pending = createWriteBatch(store.environment);
   });
   afterEach(closeTemporaryStores);
 

@@ -6,7 +6,6 @@ import { type Environment, openEnvironment } from "../lmdb/environment.js";
 import { createReadSession, openTransaction } from "../lmdb/read-session.js";
 import { transact } from "../lmdb/safe/transact.js";
 import { readState } from "../records/records.js";
-import { createFreshReads } from "../write/batch/fresh-read.js";
 import { readDigest } from "../write/state-digest.js";
 import { hasUndo } from "../write/batch/undo.js";
 import { createWriteBatch } from "../write/batch/write-batch.js";
@@ -88,7 +87,7 @@ const copyChain = async ({ dataDir, height }: CopyPlan, to: Environment, nethash
 
 /** Reverts the blocks above a height. */
 const takeBack = async (environment: Environment, { height, undoBlocks }: CopyPlan, rules: ChainRules): Promise<CopiedState | undefined> => {
-  const batch = createWriteBatch(environment, createFreshReads(environment));
+  const batch = createWriteBatch(environment);
   const writer = createWriter(batch, rules, { undoBlocks, history: true });
   while ((readState(batch)?.tip.height ?? 0) > height) {
     writer.revert();

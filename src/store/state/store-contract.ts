@@ -7,6 +7,7 @@ import type { Environment, StoreAccess } from "../lmdb/environment.js";
 import type { WriteWatch } from "../lmdb/write-watch.js";
 import type { OtherReward } from "../query/rewards.js";
 import type { SearchesOptions } from "../query/search.js";
+import type { FillProgress } from "../write/set-fills.js";
 import type { TimesOf } from "../write/writer.js";
 import type { Rebuild } from "./rebuild.js";
 
@@ -80,7 +81,9 @@ export interface Store extends ChainAdapter {
    * `isStopped`.
    */
   trimUndo(isStopped?: () => boolean): Promise<void>;
-  /** Fills a part of the ranked sets that the store did not have when it was opened. Returns whether there is more to do. */
+  /** How far the ranked sets are filled that the store did not have when it was opened; undefined where all are full. */
+  filling(): FillProgress | undefined;
+  /** Fills a part of them. Returns whether there is more to do. */
   fillSets(): Promise<boolean>;
   /** The first block from a height on whose reward is not that of the milestones. */
   firstOtherReward(from: number): OtherReward | undefined;

@@ -4,10 +4,9 @@ import type { FullBlock } from "../../chain/blocks/block.js";
 import { putOrphan } from "../follow/orphans.js";
 import type { Environment } from "../lmdb/environment.js";
 import { readState } from "../records/records.js";
-import type { FreshReads } from "../write/batch/fresh-read.js";
 import { removeOldUndo } from "../write/batch/undo.js";
 import { createWriteBatch, type WriteBatch } from "../write/batch/write-batch.js";
-import { areFilled } from "../write/set-fills.js";
+import { readFillProgress } from "../write/set-fills.js";
 import { createWriter, type Writer } from "../write/writer.js";
 import type { ChainMarks } from "./chain-marks.js";
 import type { Views } from "./read-views.js";
@@ -92,7 +91,6 @@ interface StoreWritesNeeds extends StoreNeeds {
   /** Whether this process writes the blocks. */
   isWriter: boolean;
   environment: Environment;
-  newest: FreshReads;
   views: Views;
   marks: ChainMarks;
   /** A snapshot of a state that is not shown yet. */
@@ -101,7 +99,7 @@ interface StoreWritesNeeds extends StoreNeeds {
   revertedAt(id: string): number;
 }
 
-interface StoreWrites extends Pick<Store, "apply" | "applyAhead" | "written" | "revert" | "trimUndo" | "fillSets" | "startOver"> {
+interface StoreWrites extends Pick<Store, "apply" | "applyAhead" | "written" | "revert" | "trimUndo" | "filling" | "fillSets" | "startOver"> {
   /** Resolves when no commit is under way. */
   idle(): Promise<void>;
 }
@@ -159,7 +157,7 @@ const trimUndo = async (pending: WriteBatch, undoBlocks: number, write: (work: S
 /** The writing side of the store. */
 export const createStoreWrites = (needs: StoreWritesNeeds): StoreWrites => {
   const { undoBlocks, environment, views, marks, revertedAt } = needs;
-  const pending = createWriteBatch(environment, needs.newest);
+  const pending = createWriteBatch(environment);
   const writer = createWriter(pending, needs.rules, { undoBlocks, history: needs.history, timesOf: needs.timesOf });
   const { show, showNow } = createShow(needs);
   const line = createLine(pending, writer, views, show);
@@ -190,19 +188,21 @@ export const createStoreWrites = (needs: StoreWritesNeeds): StoreWrites => {
     marks.rebuild = readRebuild(environment);
   };
 
+  const filling: Store["filling"] = () => {
+    const view = views.ofNow();
+    return view && readFillProgress(view.reading);
+  };
+
   return {
     apply: (blocks, chainHeight, appliedAt) => line.write(putOn(blocks, chainHeight, appliedAt)),
     applyAhead: (blocks, chainHeight, appliedAt) => line.writeAhead(putOn(blocks, chainHeight, appliedAt)),
     written: line.written,
     revert: () => line.write(takeOut()),
     trimUndo: (isStopped = () => false) => trimUndo(pending, undoBlocks, line.write, isStopped),
+    filling,
     fillSets: async () => {
-      const isDone = (): boolean => {
-        const view = views.ofNow();
-        return view === undefined || areFilled(view.reading);
-      };
-      if (!isDone()) await line.write(writer.fill());
-      return !isDone();
+      if (filling() !== undefined) await line.write(writer.fill());
+      return filling() !== undefined;
     },
     startOver,
     idle: line.idle,

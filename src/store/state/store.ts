@@ -10,12 +10,11 @@ import { createPastLists, createPastSnapshot } from "../history/past-snapshot.js
 import type { StateRecord } from "../layout/codec.js";
 import { noEntries } from "../layout/write-log.js";
 import { type Environment, openEnvironment } from "../lmdb/environment.js";
-import { createCheckedSession, createReadSession, openTransaction } from "../lmdb/read-session.js";
+import { createCheckedSession, createReadSession, openNewest, openTransaction } from "../lmdb/read-session.js";
 import { firstOtherReward } from "../query/rewards.js";
 import { type Searches, createSearches } from "../query/search.js";
 import { readState, stateKey, readBlock, readFullBlock, readRound } from "../records/records.js";
 import { checkRules } from "../records/rules-fingerprint.js";
-import { createFreshReads } from "../write/batch/fresh-read.js";
 import { hasUndo } from "../write/batch/undo.js";
 import { readDigest } from "../write/state-digest.js";
 import { type ChainMarks, createChainMarks } from "./chain-marks.js";
@@ -173,15 +172,14 @@ export const createStore = (options: StoreOptions, needs: StoreNeeds): Store => 
   const { rules } = needs;
   const isWriter = access === "write";
   const environment = openEnvironment(options.dataDir, rules.network.network.nethash, { access, disposable, writes: needs.writes, check: (opened) => checkRules(opened, rules, { writes: isWriter }) });
-  const newest = createFreshReads(environment);
   const tipState = createTipCache(environment);
   const searches = createSearches(needs.searches);
-  const views = createViews({ environment, rules, openTransaction: isWriter ? newest.open : () => openTransaction(environment), tipState });
+  const views = createViews({ environment, rules, openTransaction: () => (isWriter ? openNewest : openTransaction)(environment), tipState });
   if (isWriter) views.show(views.ofLastCommit());
   const revertedAt = createRevertedAt(needs);
   const marks = createChainMarks(environment, { isWriter, views, revertedAt });
   const { snapshotOf, ...reads } = createStoreReads({ isWriter, history, views, marks, searches });
-  const { idle, ...writing } = createStoreWrites({ ...needs, undoBlocks: options.undoBlocks, history, isWriter, environment, newest, views, marks, snapshotOf, revertedAt });
+  const { idle, ...writing } = createStoreWrites({ ...needs, undoBlocks: options.undoBlocks, history, isWriter, environment, views, marks, snapshotOf, revertedAt });
 
   /** lmdb-js by itself reuses a read transaction until the event loop has turned, and would miss what another process commits meanwhile. */
   const readTip = (): Tip | undefined => {

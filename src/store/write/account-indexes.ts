@@ -33,7 +33,7 @@ export interface WalletSet {
 export const walletSets: readonly WalletSet[] = [
   { set: sets.walletsByAddress, same: (one, other) => one.address === other.address, key: ({ address }) => textKey(address) },
   { set: sets.walletsByBalance, same: (one, other) => one.balance === other.balance, key: balanceDescending },
-  { set: sets.walletsByPublicKey, version: 1, same: (one, other) => one.publicKey === other.publicKey, key: publicKeyAscending },
+  { set: sets.walletsByPublicKey, same: (one, other) => one.publicKey === other.publicKey, key: publicKeyAscending },
   { set: sets.walletsByNonce, version: 1, same: (one, other) => one.nonce === other.nonce, key: nonceDescending },
   {
     set: sets.votersByBalance,

@@ -1,8 +1,9 @@
 import { atOnce, type Sliced } from "../../async/time-slicing.js";
 import { type WalletRecord, walletCodec } from "../layout/codec.js";
-import { textKey } from "../layout/keys.js";
+import { sets, textKey } from "../layout/keys.js";
 import { entriesOf } from "../layout/write-log.js";
-import type { Lookup } from "../lmdb/read-session.js";
+import type { Lookup, ReadSession } from "../lmdb/read-session.js";
+import { rankOf } from "../records/ranked-set.js";
 import { readState, readWallet } from "../records/records.js";
 import { type SetWriterOf, type WalletSet, walletSets } from "./account-indexes.js";
 import { createPlainJournal, rollBack } from "./batch/undo.js";
@@ -50,9 +51,19 @@ const isFull = (fill: SetFill): fill is Extract<SetFill, { height: number }> => 
 export const isFilled = (reading: Lookup, wanted: number): boolean =>
   addedSets.every((row) => row.set !== wanted || isFull(fillOf(readFills(reading), row)));
 
-export const areFilled = (reading: Lookup): boolean => {
-  const fills = readFills(reading);
-  return addedSets.every((row) => isFull(fillOf(fills, row)));
+/** How many entries the sets have that a store did not have, and how many they will have. */
+export interface FillProgress {
+  filled: number;
+  total: number;
+}
+
+/** Undefined where all are full, or there is no state yet. */
+export const readFillProgress = (reading: ReadSession): FillProgress | undefined => {
+  const [fills, state] = [readFills(reading), readState(reading)];
+  const missing = addedSets.map((row) => fillOf(fills, row)).flatMap((fill) => (isFull(fill) ? [] : [fill]));
+  if (state === undefined || missing.length === 0) return undefined;
+  const filled = missing.map(({ upTo }) => (upTo === null || upTo === "" ? 0 : rankOf(reading, sets.walletsByAddress, textKey(upTo)) + 1));
+  return { filled: filled.reduce((sum, count) => sum + count, 0), total: missing.length * state.wallets };
 };
 
 const holds = (fill: SetFill, address: string): boolean =>

@@ -15,9 +15,7 @@ import {
 import { type DatabaseName, databases, holdsBytes } from "../../layout/keys.js";
 import { numberBytes, pieceKeyOf } from "../../layout/posting-pieces.js";
 import type { Environment, StoreDatabase } from "../../lmdb/environment.js";
-import { createReadSession, type KeyBounds, type ReadSession, type WriterReads } from "../../lmdb/read-session.js";
-import { stateKey } from "../../records/records.js";
-import type { FreshReads } from "./fresh-read.js";
+import { createReadSession, type KeyBounds, openNewest, type ReadSession, type WriterReads } from "../../lmdb/read-session.js";
 import { type Bytes, createMemtable, type Memtable } from "./memtable.js";
 
 /** What the writes of a batch change in the checksums of the store (layout/checksums.ts). */
@@ -140,13 +138,13 @@ interface PendingRow {
 }
 
 /** What is stored, held from the first read to the next commit, so that a block is prepared on one state. */
-const createStored = (db: Environment["db"], newest: FreshReads) => {
+const createStored = (environment: Pick<Environment, "path" | "root" | "db">) => {
   let opened: Stored | undefined;
   return {
     reading: (): ReadSession => {
       if (opened === undefined) {
-        const transaction = newest.open();
-        opened = { transaction, reading: createReadSession({ db }, transaction) };
+        const transaction = openNewest(environment);
+        opened = { transaction, reading: createReadSession(environment, transaction) };
       }
       return opened.reading;
     },
@@ -211,10 +209,10 @@ const createUncommitted = () => {
   };
 };
 
-export const createWriteBatch = ({ root, db }: Pick<Environment, "root" | "db">, newest: FreshReads): WriteBatch => {
+export const createWriteBatch = (environment: Pick<Environment, "path" | "root" | "db" | "commit">): WriteBatch => {
   const { latest, take, find, inRange } = createUncommitted();
-  const { reading: stored, letGo } = createStored(db, newest);
-  const { encode, decode } = createCoding(db);
+  const { reading: stored, letGo } = createStored(environment);
+  const { encode, decode } = createCoding(environment.db);
 
   const storedBytes = (database: DatabaseName, key: Buffer): Bytes => stored().bytes(database, key) ?? null;
 
@@ -254,10 +252,10 @@ export const createWriteBatch = ({ root, db }: Pick<Environment, "root" | "db">,
       letGo();
       const committing = take();
       try {
-        await newest.commit(committing.log(), committing.find("meta", stateKey));
+        await environment.commit(committing.log());
       } finally {
         letGo();
-        root.resetReadTxn();
+        environment.root.resetReadTxn();
         committing.clear();
       }
     },
