@@ -5,15 +5,33 @@ import { createAging } from "../async/clock.js";
 import { messageOf } from "../errors.js";
 import { createHostLog } from "./follow/host-log.js";
 import { trimOrphans } from "./follow/orphans.js";
-import { createWatchers } from "./follow/watchers.js";
 import { whenFree } from "./lmdb/writer-lock.js";
-import { createWriteWatch, type WriteWatch } from "./lmdb/write-watch.js";
-import { scanState, type StateScan } from "./write/state-digest.js";
+import { createWriteWatch, type WriteWatch } from "./lmdb/environment.js";
+import { scanState, type StateScan } from "./write/undo.js";
 import { copyStore, type StoreCopy } from "./copy/store-copy.js";
 import { createFollower, type Follower, type FollowerNeeds, type Standing } from "./sync/follower.js";
 import { type Prewarm, createStore, type Store, type StoreOptions } from "./state/store.js";
 import { watchSource } from "./sync/source.js";
 import type { TimesOf } from "./write/writer.js";
+
+/** Who is to be told when the tip moves. */
+interface Watchers {
+  /** Returns what ends it. */
+  add(changed: () => void): () => void;
+  tell(): void;
+}
+
+export const createWatchers = (): Watchers => {
+  const all = new Set<{ changed: () => void }>();
+  return {
+    add: (changed) => {
+      const watcher = { changed };
+      all.add(watcher);
+      return () => void all.delete(watcher);
+    },
+    tell: () => all.forEach(({ changed }) => changed()),
+  };
+};
 
 export interface LmdbChainNeeds extends Omit<FollowerNeeds, "store"> {
   /** Is handed the log of the host's events when the store is open, before blocks are written; and undefined before it closes. */

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createChainRules } from "../../src/chain/rules.js";
 import { describeConformance } from "../../src/conformance/index.js";
-import { createWatchers } from "../../src/store/follow/watchers.js";
+import { createWatchers } from "../../src/store/lmdb-chain.js";
 import { createStore } from "../../src/store/state/store.js";
 
 describeConformance(

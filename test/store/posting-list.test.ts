@@ -1,10 +1,11 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { appendToList, listSequence } from "../../src/store/records/posting-list.js";
+import { listSequence } from "../../src/store/records/sequence.js";
 import { createWriteLog } from "../../src/store/layout/write-log.js";
-import { createUndoJournal, rollBack } from "../../src/store/write/batch/undo.js";
+import { createUndoJournal, rollBack } from "../../src/store/write/undo.js";
 import { listKey, pieceLength } from "../../src/store/layout/posting-pieces.js";
-import { createWriteBatch, type WriteBatch } from "../../src/store/write/batch/write-batch.js";
+import { appendToList } from "../../src/store/write/block-writes.js";
+import { createWriteBatch, type WriteBatch } from "../../src/store/write/write-batch.js";
 import { createReadSession } from "../../src/store/lmdb/read-session.js";
 import type { Store } from "../../src/store/state/store.js";
 import { loadChain } from "../data/read.js";

@@ -2,7 +2,7 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, readlinkSync, readSync, statSync, writeSync } from "node:fs";
 import { expect } from "chai";
-import { createCommitWorker } from "../../src/store/lmdb/commit-worker.js";
+import { createCommitWorker } from "../../src/store/lmdb/environment.js";
 import { noEntries } from "../../src/store/layout/write-log.js";
 import { newestTransaction } from "../../src/store/lmdb/safe/meta-pages.js";
 import type { Store } from "../../src/store/state/store.js";

@@ -17,7 +17,7 @@ import { roundOf } from "../../chain/rounds.js";
 import type { ChainRules } from "../../chain/rules.js";
 import { PorticoError } from "../../errors.js";
 import type { WalletRecord, RankedDelegate, StateRecord } from "../layout/codec.js";
-import { historyBounds, historyKinds, unpackVoter, unpackDigest, unpackHeight } from "../layout/history-rows.js";
+import { historyBounds, historyKinds, unpackVoter, unpackDigest, unpackHeight, numberOfDelegate } from "../write/history-rows.js";
 import { numberAtEnd, numberKey, sets } from "../layout/keys.js";
 import type { ReadSession } from "../lmdb/read-session.js";
 import { askBlocks } from "../query/lists/blocks.js";
@@ -30,7 +30,6 @@ import type { Search } from "../query/search.js";
 import { existing, addressNamed, heightOf, readBlock, readRound, readTransaction, transactionNumber } from "../records/records.js";
 import { rankedSequence, partsOf, stepNumbers } from "../records/sequence.js";
 import { comparisonOf } from "../records/sorting.js";
-import { numberOfDelegate } from "../write/history.js";
 import { delegateAt, type Past, walletAt, balanceAt, heightRowAt, oldestState, stateOf, walletOfDelegateAt } from "./past-records.js";
 import { walletChanges } from "./wallet-changes.js";
 

@@ -3,11 +3,10 @@ import type { ChainAdapter, ChainSnapshot, ChangesView, SnapshotBounds } from ".
 import type { FullBlock } from "../../chain/blocks/block.js";
 import type { ChainRules } from "../../chain/rules.js";
 import type { FullClock } from "../../async/clock.js";
-import type { Environment, StoreAccess } from "../lmdb/environment.js";
-import type { WriteWatch } from "../lmdb/write-watch.js";
+import type { Environment, StoreAccess, WriteWatch } from "../lmdb/environment.js";
 import type { OtherReward } from "../query/rewards.js";
 import type { SearchesOptions } from "../query/search.js";
-import type { FillProgress } from "../write/set-fills.js";
+import type { FillProgress } from "../write/account-indexes.js";
 import type { TimesOf } from "../write/writer.js";
 import type { Rebuild } from "./rebuild.js";
 
@@ -85,6 +84,8 @@ export interface Store extends ChainAdapter {
   filling(): FillProgress | undefined;
   /** Fills a part of them. Returns whether there is more to do. */
   fillSets(): Promise<boolean>;
+  /** Id of the block at a height of the chain that this process writes; undefined where there is none. */
+  idAt(height: number): string | undefined;
   /** The first block from a height on whose reward is not that of the milestones. */
   firstOtherReward(from: number): OtherReward | undefined;
   /** Whether every block above a height can be reverted. */

@@ -5,7 +5,7 @@ import type { RoundDelegate, Tip } from "../../../types/chain.js";
 import { systemClock } from "../../async/clock.js";
 import { PorticoError } from "../../errors.js";
 import { readOrphan, readTimes, withApplied } from "../follow/orphans.js";
-import { createOldest, historyMissing } from "../history/past-records.js";
+import { historyMissing, oldestState } from "../history/past-records.js";
 import { createPastLists, createPastSnapshot } from "../history/past-snapshot.js";
 import type { StateRecord } from "../layout/codec.js";
 import { noEntries } from "../layout/write-log.js";
@@ -13,16 +13,13 @@ import { type Environment, openEnvironment } from "../lmdb/environment.js";
 import { createCheckedSession, createReadSession, openNewest, openTransaction } from "../lmdb/read-session.js";
 import { firstOtherReward } from "../query/rewards.js";
 import { type Searches, createSearches } from "../query/search.js";
-import { readState, stateKey, readBlock, readFullBlock, readRound } from "../records/records.js";
+import { readState, stateKey, readFullBlock, readRound } from "../records/records.js";
 import { checkRules } from "../records/rules-fingerprint.js";
-import { hasUndo } from "../write/batch/undo.js";
-import { readDigest } from "../write/state-digest.js";
-import { type ChainMarks, createChainMarks } from "./chain-marks.js";
-import { type Views, createViews } from "./read-views.js";
+import { lowestRevertible, readDigest } from "../write/undo.js";
+import { type ChainMarks, createChainMarks, createStoreWrites } from "./store-writes.js";
+import { createSnapshot, createViews, idIn, type StateView, type Views } from "./views.js";
 import { completeKey, readRebuild } from "./rebuild.js";
-import { type StateView, createSnapshot } from "./snapshot.js";
 import type { Store, StoreNeeds, StoreOptions } from "./store-contract.js";
-import { createStoreWrites } from "./store-writes.js";
 
 export type { Prewarm, Store, StoreNeeds, StoreOptions } from "./store-contract.js";
 
@@ -68,10 +65,7 @@ const createChangesView = ({ reading, state }: Pick<StateView, "reading" | "stat
   const tip: Tip = state.tip;
   return {
     tip,
-    idAt: (height) => {
-      if (height === tip.height) return tip.id;
-      return height < 1 || height > tip.height ? undefined : readBlock(reading, height)?.id;
-    },
+    idAt: (height) => idIn({ reading, state }, height),
     blocks: (from, limit) => {
       const begun = performance.now();
       const last = Math.min(tip.height, from + limit - 1);
@@ -124,8 +118,6 @@ const createStoreReads = (needs: StoreReadsNeeds): StoreReads => {
   const snapshotOf: StoreReads["snapshotOf"] = (view, { searchRows = Infinity } = {}) =>
     createSnapshot(view, searches.begin(searchRows), views.take(view));
 
-  const oldest = createOldest(history);
-
   const snapshotAt: Store["snapshotAt"] = (height, { searchRows = Infinity } = {}) => {
     if (!history) throw new PorticoError("NOT_SUPPORTED", "This node keeps no history.");
     const view = servedView();
@@ -135,7 +127,8 @@ const createStoreReads = (needs: StoreReadsNeeds): StoreReads => {
       const { height: tip } = view.state.tip;
       if (height === tip) return createSnapshot(view, searches.begin(searchRows), release);
       if (height >= 1 && height < tip) {
-        if (height < oldest.heightOf(view)) throw historyMissing(oldest.of(view));
+        const oldest = oldestState(view.reading, view.state);
+        if (height < oldest) throw historyMissing(oldest, view.reading);
         return createPastSnapshot(view, height, { search: searches.begin(searchRows), lists: pastLists, release });
       }
     } catch (error) {
@@ -195,15 +188,17 @@ export const createStore = (options: StoreOptions, needs: StoreNeeds): Store => 
     ...{ isComplete: marks.isComplete, disown: marks.disown, disowned: marks.disowned },
     tip: isWriter ? () => views.ofNow()?.state.tip : readTip,
     completeTip: () => (marks.isComplete() ? (isWriter ? views.ofNow()?.state.tip : tipState()?.tip) : undefined),
+    idAt: (height) => {
+      const view = views.ofNow();
+      return view && idIn(view, height);
+    },
     firstOtherReward: (from) => {
       const view = views.ofNow();
       return view && firstOtherReward(view.reading, rules, from, view.state.tip.height);
     },
     canRevertTo: (height) => {
       const view = views.ofNow();
-      let next = view?.state.tip.height ?? 0;
-      while (view !== undefined && next > height && hasUndo(view.reading, next)) next--;
-      return next <= height;
+      return view === undefined || lowestRevertible(view.reading, view.state.tip.height, height) <= height;
     },
     rebuilding: () => {
       if (!isWriter) environment.root.resetReadTxn();

@@ -6,9 +6,8 @@ import { parseBlockHeader } from "../../chain/blocks/block.js";
 import { closeAll } from "../../async/close-all.js";
 import { messageOf, PorticoError } from "../../errors.js";
 import { rebuildText } from "../state/rebuild.js";
-import { type CatchingUp, type CatchingUpNeeds, createCatchingUp } from "./catch-up.js";
+import { type CatchingUp, type CatchingUpNeeds, createCatchingUp, headerOf, runsOf, type EmittedBlock } from "./catch-up.js";
 import { createFilling, createRetrying, createTurns, fillingText, type RetryPace } from "./turns.js";
-import { headerOf, runsOf, type EmittedBlock } from "./apply-run.js";
 
 export interface FollowerNeeds extends CatchingUpNeeds {
   /** Is told how long each block of the host's took to be written, in milliseconds. */
@@ -229,11 +228,11 @@ const createPoll =
 
 export const createFollower = ({ events, lookInterval = 5_000, ...needs }: FollowerNeeds): Follower => {
   const { store, source, logger } = needs;
-  const { begin, catchUp, look, takeOutUnsaved, applyRun, takeOut, checkRewards, idAt, compared, shrunkTo, target, stop } = createCatchingUp(needs);
+  const { begin, catchUp, look, takeOutUnsaved, applyRun, takeOut, checkRewards, compared, shrunkTo, target, stop } = createCatchingUp(needs);
   const turns = createTurns();
   const hints = createHints(logger);
   let stopped = false;
-  const awaited = createAwaited(idAt, source !== undefined);
+  const awaited = createAwaited(store.idAt, source !== undefined);
   let looking: NodeJS.Timeout | undefined;
   const fillSets = createFilling(store, turns, { logger, isStopped: () => stopped });
   const retrying = createRetrying(() => enqueue(caughtUp), { logger, writes: store.environment.writes, pace: needs.retryPace });

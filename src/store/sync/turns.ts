@@ -1,8 +1,8 @@
 import type { Logger } from "../../../types/node-context.js";
 import { messageOf, PorticoError } from "../../errors.js";
 import type { Store } from "../state/store.js";
-import type { FillProgress } from "../write/set-fills.js";
-import { isUnwritable, type WriteWatch } from "../lmdb/write-watch.js";
+import type { FillProgress } from "../write/account-indexes.js";
+import { isUnwritable, type WriteWatch } from "../lmdb/environment.js";
 
 /** Following the chain in spite of failures: each is followed by another try, sooner or later. */
 export interface Retrying {

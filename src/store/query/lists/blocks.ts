@@ -1,12 +1,30 @@
 import type { Block } from "../../../../types/chain.js";
-import { andThen } from "../../../async/maybe-promise.js";
 import { blockList } from "../../../chain/lists.js";
 import { createTester } from "../../../chain/tester.js";
-import { asksOnly, notWhole, type RangeOf, withinRanges } from "../past-ranges.js";
 import type { MaybePromise } from "../../../../types/chain-adapter.js";
 import type { BlockFilter, BlockOrder, BlockQuery, Page, Range } from "../../../../types/chain-queries.js";
-import { listSequence } from "../../records/posting-list.js";
-import { betweenKeys, heightsAt, keyOfNumber, keyOfText, onlyValue, underValue, type Window, windowSequence, withinWindow } from "../chain-order.js";
+import {
+  listSequence,
+  arraySequence,
+  concatSequences,
+  rankedNumbers,
+  rankedSequence,
+  directed,
+  emptySequence,
+  mapSequence,
+  type Sequence,
+} from "../../records/sequence.js";
+import {
+  betweenKeys,
+  heightsAt,
+  keyOfNumber,
+  keyOfText,
+  onlyValue,
+  underValue,
+  type Window,
+  windowSequence,
+  withinWindow,
+} from "../chain-order.js";
 import type { StateRecord } from "../../layout/codec.js";
 import type { DelegateList } from "./delegate-list.js";
 import { amountKey, lists, sets } from "../../layout/keys.js";
@@ -14,7 +32,6 @@ import { type AccessPath, amountBounds, answerList, numberBounds, towards } from
 import type { ReadSession } from "../../lmdb/read-session.js";
 import { existing, heightOf, readBlock, readWallet } from "../../records/records.js";
 import type { Search } from "../search.js";
-import { arraySequence, concatSequences, rankedNumbers, rankedSequence, directed, emptySequence, mapSequence, type Sequence } from "../../records/sequence.js";
 
 type Name = keyof BlockFilter;
 type BlockPath = AccessPath<number, BlockFilter>;
@@ -27,28 +44,19 @@ interface BlockNeeds {
   search: Search;
   /** At the tip. */
   delegates(): DelegateList;
-  /** Whether `state` is an earlier one than what is read: lists are cut at its height. */
+  /** Whether `state` is an earlier one than what is read: lists are cut at its height, sets cannot be. */
   isPast: boolean;
 }
 
 export const askBlocks = (query: BlockQuery, needs: BlockNeeds): MaybePromise<Page<Block>> => {
-  const ranges = needs.isPast ? rangesOnly(query.filter) : [];
-  if (ranges.length === 0) return answer(query, needs);
-  return andThen(needs.search.run(withinRanges(ranges, needs.state.tip.height + 1, needs)), (refs) =>
-    answer(query, needs, { answers: ranges.map(({ name }) => name), refs }),
-  );
-};
-
-type OfRanges = Pick<BlockPath, "answers" | "refs">;
-
-const answer = (query: BlockQuery, needs: BlockNeeds, ofRanges?: OfRanges): MaybePromise<Page<Block>> => {
   const { reading, search } = needs;
   const { field } = query.order;
   const inChainOrder = field === "height" || field === "timestamp";
+  const window = windowOf(query.filter, needs);
   return answerList(
     {
       query,
-      paths: accessPathsTo(query, needs, inChainOrder, ofRanges),
+      paths: accessPathsTo(query, needs, inChainOrder, window),
       load: (height: number) => existing(readBlock(reading, height), `block ${height}`),
       test: (asked, answered) => {
         const passes = blockTester(asked, answered);
@@ -56,21 +64,22 @@ const answer = (query: BlockQuery, needs: BlockNeeds, ofRanges?: OfRanges): Mayb
       },
       value: inChainOrder ? undefined : (block) => block[field],
       ties: "desc",
-      below: needs.state.tip.height + 1,
+      window: { ...window, answers: ofWindow },
     },
     search,
   );
 };
 
-const accessPathsTo = (query: BlockQuery, needs: BlockNeeds, inChainOrder: boolean, ofRanges: OfRanges | undefined): BlockPath[] => {
+const ofWindow = ["height", "timestamp"] as const;
+
+const accessPathsTo = (query: BlockQuery, needs: BlockNeeds, inChainOrder: boolean, window: Window): BlockPath[] => {
   const { filter, order } = query;
   const { reading } = needs;
-  const window = windowOf(filter, needs);
   const paths: BlockPath[] = [];
   /** Adds references that ascend by height, all within the window of times and heights. */
   const add = (name: Name | undefined, refs: Sequence<number>): void => {
     const ordered = inChainOrder || order.field === name;
-    const answers: Name[] = [...(name === undefined ? [] : [name]), "height", "timestamp"];
+    const answers: Name[] = [...(name === undefined ? [] : [name]), ...ofWindow];
     paths.push(towards(order.direction, { answers, ordered, refs }));
   };
   const addHeight = (name: Name, height: number | undefined): void =>
@@ -89,12 +98,7 @@ const accessPathsTo = (query: BlockQuery, needs: BlockNeeds, inChainOrder: boole
     add(name, key === undefined ? emptySequence : underValue(reading, set, key, window));
   }
   add(undefined, windowSequence(window));
-  if (ofRanges !== undefined) {
-    const refs = withinWindow(ofRanges.refs, window);
-    paths.push(towards(order.direction, { answers: [...ofRanges.answers, "height", "timestamp"], ordered: inChainOrder, refs }));
-  }
-  const inSets = inOwnOrder(query, reading);
-  return [...paths, ...(needs.isPast ? notWhole(query, inSets) : inSets)];
+  return [...paths, ...inOwnOrder(query, needs)];
 };
 
 /** Heights that pass the ranges of heights and times. */
@@ -160,22 +164,14 @@ const amountSets = [
   { name: "reward", set: sets.blocksByReward },
 ] as const;
 
-/** The ranges of a filter that asks for nothing else, beside ranges of heights and times. */
-const rangesOnly = (filter: BlockFilter): RangeOf<Name>[] => {
-  if (!asksOnly(filter, ["height", "timestamp", "numberOfTransactions", "payloadLength", "totalAmount", "totalFee", "reward"])) return [];
-  const numbers = numberSets.map(({ name, set }) => ({ name, set, range: filter[name], bounds: numberBounds(filter[name] ?? {}) }));
-  const amounts = amountSets.map(({ name, set }) => ({ name, set, range: filter[name], bounds: amountBounds(filter[name] ?? {}) }));
-  return [...numbers, ...amounts].filter(({ range }) => range !== undefined);
-};
-
 /** Ranges that a set can answer, and sets in the order asked for. */
-const inOwnOrder = ({ filter, order }: BlockQuery, reading: ReadSession): BlockPath[] => {
+const inOwnOrder = ({ filter, order }: BlockQuery, { reading, isPast }: BlockNeeds): BlockPath[] => {
   const paths: BlockPath[] = [];
   const add = (name: Name & BlockOrder, set: number, bounds: [Buffer | undefined, Buffer | undefined]): void => {
     const ordered = order.field === name;
     if (!ordered && filter[name] === undefined) return;
     const { refs, others } = betweenKeys(reading, set, bounds);
-    paths.push(towards(order.direction, { answers: [name], ordered, refs, others: { answers: [name], refs: others } }));
+    paths.push(towards(order.direction, { answers: [name], ordered, beyond: isPast, refs, others: { answers: [name], refs: others } }));
   };
   for (const { name, set } of numberSets) add(name, set, numberBounds(filter[name] ?? {}));
   for (const { name, set } of amountSets) add(name, set, amountBounds(filter[name] ?? {}));

@@ -19,8 +19,7 @@ import {
   type Sequence,
   withoutKeys,
 } from "../../records/sequence.js";
-import { balanceDescending, publicKeyAscending, publicKeyPart, secondPublicKeyEntry } from "../../write/account-indexes.js";
-import { isFilled } from "../../write/set-fills.js";
+import { balanceDescending, publicKeyAscending, publicKeyPart, secondPublicKeyEntry, isFilled } from "../../write/account-indexes.js";
 import { type AccessPath, descendingBounds, towards, answerList } from "../list-query.js";
 import type { Search } from "../search.js";
 import { type DelegateList, keptWith } from "./delegate-list.js";
