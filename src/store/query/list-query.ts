@@ -1,9 +1,13 @@
 import type { MaybePromise } from "../../../types/chain-adapter.js";
 import type { ListQuery, Page, Range } from "../../../types/chain-queries.js";
 import type { Sliced } from "../../async/time-slicing.js";
+import type { ChainRules } from "../../chain/rules.js";
+import type { StateRecord } from "../layout/codec.js";
 import { amountKey, numberKey } from "../layout/keys.js";
+import type { ReadSession } from "../lmdb/read-session.js";
 import { arraySequence, partsOf, type Sequence, stepNumbers, directed, reverseSequence } from "../records/sequence.js";
 import { type Comparable, comparisonOf, sortSliced } from "../records/sorting.js";
+import type { DelegateList } from "./lists/delegate-list.js";
 import type { Search } from "./search.js";
 
 /**
@@ -18,6 +22,18 @@ export interface NumberWindow<Filter> {
   from: number;
   below: number;
   answers: readonly (keyof Filter)[];
+}
+
+/** What the lists of a state are answered from. */
+export interface ListNeeds {
+  reading: ReadSession;
+  state: StateRecord;
+  rules: ChainRules;
+  search: Search;
+  /** Every delegate at the tip. */
+  delegates(): DelegateList;
+  /** Whether `state` is an earlier one than what is read: lists are cut at its end, sets cannot be. */
+  isPast: boolean;
 }
 
 /** Testing so few rows is as fast as finding out whether there is a better way. */

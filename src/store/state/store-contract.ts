@@ -4,7 +4,6 @@ import type { FullBlock } from "../../chain/blocks/block.js";
 import type { ChainRules } from "../../chain/rules.js";
 import type { FullClock } from "../../async/clock.js";
 import type { Environment, StoreAccess, WriteWatch } from "../lmdb/environment.js";
-import type { OtherReward } from "../query/rewards.js";
 import type { SearchesOptions } from "../query/search.js";
 import type { FillProgress } from "../write/account-indexes.js";
 import type { TimesOf } from "../write/writer.js";
@@ -46,6 +45,12 @@ export interface StoreNeeds {
 }
 
 export type BlockName = Pick<Block, "height" | "id">;
+
+/** A block whose reward is not the one that the milestones give at its height. */
+export interface OtherReward {
+  block: Block;
+  expected: bigint;
+}
 
 /** The LMDB store: a ChainAdapter, and the writing of blocks. */
 export interface Store extends ChainAdapter {

@@ -1,5 +1,13 @@
 import { performance } from "node:perf_hooks";
 import type { Transaction as ReadTransaction } from "lmdb";
+import { type ReadSession, createCheckedSession, createReadSession, openNewest, openTransaction } from "../lmdb/read-session.js";
+import type { ChainRules } from "../../chain/rules.js";
+import { parseAmount } from "../../chain/amount.js";
+import { firstWhere } from "../records/sorting.js";
+import { rankOf } from "../records/ranked-set.js";
+import { existing, readState, stateKey, readBlock, readFullBlock, readRound } from "../records/records.js";
+import { amountKey, numberKey, sets } from "../layout/keys.js";
+import type { OtherReward, Store, StoreNeeds, StoreOptions } from "./store-contract.js";
 import type { ChangesView, KeptBlock, OrphanBlock, ChainSnapshot, SnapshotBounds } from "../../../types/chain-adapter.js";
 import type { RoundDelegate, Tip } from "../../../types/chain.js";
 import { systemClock } from "../../async/clock.js";
@@ -10,16 +18,12 @@ import { createPastLists, createPastSnapshot } from "../history/past-snapshot.js
 import type { StateRecord } from "../layout/codec.js";
 import { noEntries } from "../layout/write-log.js";
 import { type Environment, openEnvironment } from "../lmdb/environment.js";
-import { createCheckedSession, createReadSession, openNewest, openTransaction } from "../lmdb/read-session.js";
-import { firstOtherReward } from "../query/rewards.js";
 import { type Searches, createSearches } from "../query/search.js";
-import { readState, stateKey, readFullBlock, readRound } from "../records/records.js";
 import { checkRules } from "../records/rules-fingerprint.js";
 import { lowestRevertible, readDigest } from "../write/undo.js";
 import { type ChainMarks, createChainMarks, createStoreWrites } from "./store-writes.js";
 import { createSnapshot, createViews, idIn, type StateView, type Views } from "./views.js";
 import { completeKey, readRebuild } from "./rebuild.js";
-import type { Store, StoreNeeds, StoreOptions } from "./store-contract.js";
 
 export type { Prewarm, Store, StoreNeeds, StoreOptions } from "./store-contract.js";
 
@@ -46,6 +50,45 @@ export const createTipCache = ({ db }: Environment) => {
     last = bytes === undefined || state === undefined ? undefined : { bytes, state };
     return state;
   };
+};
+
+/** Heights, both included, in which all blocks should have one reward. */
+interface Span {
+  from: number;
+  to: number;
+  reward: bigint;
+}
+
+/** The reward of genesis is not compared. */
+const firstRewarded = 2;
+
+const spansOf = ({ milestones: { all } }: ChainRules, from: number, to: number): Span[] =>
+  all
+    .map(({ height, reward }, index) => ({
+      from: Math.max(height, from, firstRewarded),
+      to: Math.min((all[index + 1]?.height ?? Infinity) - 1, to),
+      reward: parseAmount(reward),
+    }))
+    .filter((span) => span.from <= span.to);
+
+/**
+ * The first such block from one height to another, both included; those that `network.exceptions.blocks` names do not count. Found by
+ * counting in the index of rewards, so that it costs the same for chains of any length.
+ */
+const firstOtherReward = (reading: ReadSession, rules: ChainRules, from: number, to: number): OtherReward | undefined => {
+  if (rules.network.rewards === "blocks") return undefined;
+  const rankAt = (reward: bigint, height: number): number =>
+    rankOf(reading, sets.blocksByReward, Buffer.concat([amountKey(reward), numberKey(height)]));
+  for (const span of spansOf(rules, from, to)) {
+    const below = rankAt(span.reward, span.from);
+    const isOther = (height: number): boolean => rankAt(span.reward, height + 1) - below <= height - span.from;
+    if (!isOther(span.to)) continue;
+    const height = firstWhere(span.from, span.to, isOther);
+    const block = existing(readBlock(reading, height), `block ${height}`);
+    const expected = rules.rewardOf(block);
+    return expected === undefined ? firstOtherReward(reading, rules, height + 1, to) : { block, expected };
+  }
+  return undefined;
 };
 
 /** Milliseconds that blocks are read for in one piece. */

@@ -4,7 +4,7 @@ import type { StateRecord, RankedDelegate, WalletRecord } from "../layout/codec.
 import { atOnce, type Sliced } from "../../async/time-slicing.js";
 import { type DelegateList, readDelegates, findDelegate } from "../query/lists/delegate-list.js";
 import type { Environment } from "../lmdb/environment.js";
-import { createCheckedSession, createReadSession, type ReadSession } from "../lmdb/read-session.js";
+import { createCheckedSession, createReadSession } from "../lmdb/read-session.js";
 import type { Block, Delegate, FeeStatistics, Lock, Tip, Transaction, Wallet } from "../../../types/chain.js";
 import type { ChainSnapshot, MaybePromise } from "../../../types/chain-adapter.js";
 import type {
@@ -32,6 +32,7 @@ import {
   readWallet,
   transactionNumber,
 } from "../records/records.js";
+import type { ListNeeds } from "../query/list-query.js";
 import type { Search } from "../query/search.js";
 import { readDigest } from "../write/undo.js";
 import { oldestState } from "../history/past-records.js";
@@ -40,13 +41,7 @@ import { askTransactions } from "../query/lists/transactions.js";
 import { askWallets, presentWallet } from "../query/lists/wallets.js";
 
 /** What the snapshots of one state share. */
-export interface StateView {
-  reading: ReadSession;
-  state: StateRecord;
-  rules: ChainRules;
-  /** Every delegate at this state's tip. */
-  delegates(): DelegateList;
-}
+export type StateView = Omit<ListNeeds, "search" | "isPast">;
 
 /** Id of the block at a height; undefined where the chain has none. */
 export const idIn = ({ reading, state: { tip } }: Pick<StateView, "reading" | "state">, height: number): string | undefined =>
@@ -73,7 +68,7 @@ class StoreSnapshot implements ChainSnapshot {
     return readDigest(this.view.reading, this.tip)?.toString("hex");
   }
 
-  private get needs() {
+  private get needs(): ListNeeds {
     return { ...this.view, search: this.search, isPast: false };
   }
 
@@ -90,8 +85,7 @@ class StoreSnapshot implements ChainSnapshot {
   }
 
   wallets(query: WalletQuery): MaybePromise<Page<Wallet>> {
-    const { reading, delegates } = this.view;
-    return askWallets(query, { reading, delegates: delegates(), search: this.search });
+    return askWallets(query, this.needs);
   }
 
   delegate(identifier: string): Delegate | undefined {
@@ -119,8 +113,7 @@ class StoreSnapshot implements ChainSnapshot {
   }
 
   transactions(query: TransactionQuery): MaybePromise<Page<Transaction>> {
-    const { reading, state, rules } = this.view;
-    return askTransactions(query, { reading, state, rules, search: this.search, isPast: false, wallet: (address) => this.record(address) });
+    return askTransactions(query, { ...this.needs, wallet: (address) => this.record(address) });
   }
 
   lock(id: string): Lock | undefined {

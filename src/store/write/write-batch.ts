@@ -100,21 +100,14 @@ interface ChecksumReading {
   stored(database: DatabaseName, key: Buffer): Bytes;
 }
 
-/** What changes in a database, by number of range; `latest` is that of the last change, since the next is often in the same range. */
-interface OfDatabase {
-  ranges: Map<number, Checksum>;
-  latest: { range: number; checksum: Checksum } | undefined;
-}
-
 const createChecksumChanges = ({ get, find, stored }: ChecksumReading): ChecksumChanges => {
   const names = Object.keys(databases) as DatabaseName[];
-  const all = Object.fromEntries(names.map((name): [DatabaseName, OfDatabase] => [name, { ranges: new Map(), latest: undefined }])) as Record<DatabaseName, OfDatabase>;
+  /** By number of range. */
+  const all = Object.fromEntries(names.map((name) => [name, new Map<number, Checksum>()])) as Record<DatabaseName, Map<number, Checksum>>;
 
-  const at = (of: OfDatabase, range: number): Checksum => {
-    if (of.latest?.range === range) return of.latest.checksum;
-    let checksum = of.ranges.get(range);
-    if (checksum === undefined) of.ranges.set(range, (checksum = { sum: 0, count: 0 }));
-    of.latest = { range, checksum };
+  const of = (database: DatabaseName, range: number): Checksum => {
+    let checksum = all[database].get(range);
+    if (checksum === undefined) all[database].set(range, (checksum = { sum: 0, count: 0 }));
     return checksum;
   };
 
@@ -130,10 +123,7 @@ const createChecksumChanges = ({ get, find, stored }: ChecksumReading): Checksum
 
   const clear = (): void => {
     areKept = undefined;
-    for (const name of names) {
-      all[name].ranges.clear();
-      all[name].latest = undefined;
-    }
+    for (const name of names) all[name].clear();
   };
 
   return {
@@ -142,14 +132,14 @@ const createChecksumChanges = ({ get, find, stored }: ChecksumReading): Checksum
       if (!areKept || !hasChecksum(database, key)) return;
       const before = known === undefined ? read(database, key) : known;
       if (before === null && after === null) return;
-      const checksum = at(all[database], rangeOf(database, key));
+      const checksum = of(database, rangeOf(database, key));
       const ofKey = keyHashOf(key);
       if (before !== null) changeChecksum(checksum, hashOf(ofKey, before), -1);
       if (after !== null) changeChecksum(checksum, hashOf(ofKey, after), 1);
     },
     take: () => {
       const taken = names.flatMap((name) =>
-        [...all[name].ranges].map(([range, change]) => {
+        [...all[name]].map(([range, change]) => {
           const key = checksumKey(name, range);
           const after = addChecksums(readChecksum(read("meta", key)), change);
           return { key, bytes: after.count === 0 ? null : checksumBytes(after) };

@@ -25,30 +25,16 @@ import {
   windowSequence,
   withinWindow,
 } from "../chain-order.js";
-import type { StateRecord } from "../../layout/codec.js";
-import type { DelegateList } from "./delegate-list.js";
 import { amountKey, lists, sets } from "../../layout/keys.js";
-import { type AccessPath, amountBounds, answerList, numberBounds, towards } from "../list-query.js";
-import type { ReadSession } from "../../lmdb/read-session.js";
+import { type AccessPath, amountBounds, answerList, type ListNeeds, numberBounds, towards } from "../list-query.js";
 import { existing, heightOf, readBlock, readWallet } from "../../records/records.js";
-import type { Search } from "../search.js";
 
 type Name = keyof BlockFilter;
 type BlockPath = AccessPath<number, BlockFilter>;
 
 const blockTester = createTester<BlockFilter, Block>(blockList.filters);
 
-interface BlockNeeds {
-  reading: ReadSession;
-  state: StateRecord;
-  search: Search;
-  /** At the tip. */
-  delegates(): DelegateList;
-  /** Whether `state` is an earlier one than what is read: lists are cut at its height, sets cannot be. */
-  isPast: boolean;
-}
-
-export const askBlocks = (query: BlockQuery, needs: BlockNeeds): MaybePromise<Page<Block>> => {
+export const askBlocks = (query: BlockQuery, needs: ListNeeds): MaybePromise<Page<Block>> => {
   const { reading, search } = needs;
   const { field } = query.order;
   const inChainOrder = field === "height" || field === "timestamp";
@@ -72,7 +58,7 @@ export const askBlocks = (query: BlockQuery, needs: BlockNeeds): MaybePromise<Pa
 
 const ofWindow = ["height", "timestamp"] as const;
 
-const accessPathsTo = (query: BlockQuery, needs: BlockNeeds, inChainOrder: boolean, window: Window): BlockPath[] => {
+const accessPathsTo = (query: BlockQuery, needs: ListNeeds, inChainOrder: boolean, window: Window): BlockPath[] => {
   const { filter, order } = query;
   const { reading } = needs;
   const paths: BlockPath[] = [];
@@ -102,7 +88,7 @@ const accessPathsTo = (query: BlockQuery, needs: BlockNeeds, inChainOrder: boole
 };
 
 /** Heights that pass the ranges of heights and times. */
-const windowOf = ({ height = {}, timestamp }: BlockFilter, { reading, state }: BlockNeeds): Window => {
+const windowOf = ({ height = {}, timestamp }: BlockFilter, { reading, state }: ListNeeds): Window => {
   const { from = 1, to = Infinity }: Range<number> = height;
   const end = state.tip.height + 1;
   const window = { from: Math.min(end, Math.max(1, Math.ceil(from))), below: Math.min(end, Math.floor(to) + 1) };
@@ -115,7 +101,7 @@ const windowOf = ({ height = {}, timestamp }: BlockFilter, { reading, state }: B
  * Blocks of a generator. Lists are kept for delegates only: undefined if the chain has a block that is in none of them, other than
  * genesis, whose generator need not be a delegate.
  */
-const forgedBy = (publicKey: string, { reading, delegates }: BlockNeeds): Sequence<number> | undefined => {
+const forgedBy = (publicKey: string, { reading, delegates }: ListNeeds): Sequence<number> | undefined => {
   const { byPublicKey, producedBlocks, tip } = delegates();
   const listOf = (key: string): Sequence<number> => {
     const delegate = byPublicKey.get(key);
@@ -165,7 +151,7 @@ const amountSets = [
 ] as const;
 
 /** Ranges that a set can answer, and sets in the order asked for. */
-const inOwnOrder = ({ filter, order }: BlockQuery, { reading, isPast }: BlockNeeds): BlockPath[] => {
+const inOwnOrder = ({ filter, order }: BlockQuery, { reading, isPast }: ListNeeds): BlockPath[] => {
   const paths: BlockPath[] = [];
   const add = (name: Name & BlockOrder, set: number, bounds: [Buffer | undefined, Buffer | undefined]): void => {
     const ordered = order.field === name;

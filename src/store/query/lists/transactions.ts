@@ -37,14 +37,11 @@ import {
   windowSequence,
   withinWindow,
 } from "../chain-order.js";
-import { type AccessPath, amountBounds, numberBounds, towards, answerList } from "../list-query.js";
-import type { Search } from "../search.js";
+import { type AccessPath, amountBounds, answerList, type ListNeeds, numberBounds, towards } from "../list-query.js";
 import { ownedByAny } from "../union.js";
 
-interface VendorPartNeeds {
-  reading: ReadSession;
-  state: StateRecord;
-  search: Search;
+interface TransactionNeeds extends Omit<ListNeeds, "delegates"> {
+  wallet(address: string): WalletRecord | undefined;
 }
 
 /** Rows that are looked at in the time it takes to find and test a text, */
@@ -66,7 +63,7 @@ const vendorHex = ({ vendorField }: Transaction): string | undefined =>
  * The transactions whose vendor field contains a part, as a list for each text that does. All transactions of one text are adjacent, so
  * one of each is looked at: few, where many say the same. Undefined where there are so many texts that it is better to look at rows.
  */
-function* withVendorPart(hex: string, { reading, state, search }: VendorPartNeeds): Sliced<readonly Sequence<number>[] | undefined> {
+function* withVendorPart(hex: string, { reading, state, search }: Pick<ListNeeds, "reading" | "state" | "search">): Sliced<readonly Sequence<number>[] | undefined> {
   const set = sets.transactionsByVendorField;
   const most = worthTrying * Math.min(state.transactions, search.left);
   const found: Sequence<number>[] = [];
@@ -94,15 +91,6 @@ function* withVendorPart(hex: string, { reading, state, search }: VendorPartNeed
 type Name = keyof TransactionFilter;
 type TransactionPath = AccessPath<number, TransactionFilter>;
 
-interface Needs {
-  reading: ReadSession;
-  state: StateRecord;
-  rules: ChainRules;
-  wallet(address: string): WalletRecord | undefined;
-  /** Whether `state` is an earlier one than what is read: lists are cut at its last transaction. */
-  isPast: boolean;
-}
-
 /** What searches have found beforehand, as lists without a number in common. */
 interface Gathered {
   /** Those of any of the filter's `addresses`. */
@@ -119,7 +107,7 @@ function* accessPathsTo(query: TransactionQuery, within: Within, { ofAny, withPa
   yield* inOwnOrder(query, within);
 }
 
-const withinTimes = ({ timestamp }: TransactionFilter, needs: Needs): Within => {
+const withinTimes = ({ timestamp }: TransactionFilter, needs: TransactionNeeds): Within => {
   const { reading, state, isPast } = needs;
   const window = timestamp === undefined ? { from: 0, below: state.transactions, exact: false } : numbersAt(timestamp, reading, state);
   const narrow = (sequence: Sequence<number>): Sequence<number> =>
@@ -127,7 +115,7 @@ const withinTimes = ({ timestamp }: TransactionFilter, needs: Needs): Within => 
   return { ...needs, window, narrow, answered: window.exact ? ["timestamp"] : [] };
 };
 
-interface Within extends Needs {
+interface Within extends TransactionNeeds {
   /** The part of the chain that the range of times leaves. */
   window: Window;
   narrow(sequence: Sequence<number>): Sequence<number>;
@@ -195,7 +183,7 @@ const kindsOf = ({ type, typeGroup, version }: TransactionFilter, { kinds }: Sta
     );
   });
 
-const kindSequence = (place: number, { reading, state }: Needs): Sequence<number> =>
+const kindSequence = (place: number, { reading, state }: TransactionNeeds): Sequence<number> =>
   listSequence(reading, lists.kind, place, state.kinds[place]?.count ?? 0);
 
 const blockSequence = (blockId: string, reading: ReadSession): Sequence<number> => {
@@ -253,16 +241,6 @@ const inOwnOrder = ({ filter, order }: TransactionQuery, within: Within): Transa
   }
   return paths;
 };
-
-interface TransactionNeeds {
-  reading: ReadSession;
-  state: StateRecord;
-  rules: ChainRules;
-  search: Search;
-  wallet(address: string): WalletRecord | undefined;
-  /** Whether `state` is an earlier one than what is read. */
-  isPast: boolean;
-}
 
 /** Answers a list query. References are numbers, which are places in the chain. */
 export const askTransactions = (query: TransactionQuery, needs: TransactionNeeds): MaybePromise<Page<Transaction>> =>

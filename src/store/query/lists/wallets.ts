@@ -20,8 +20,7 @@ import {
   withoutKeys,
 } from "../../records/sequence.js";
 import { balanceDescending, publicKeyAscending, publicKeyPart, secondPublicKeyEntry, isFilled } from "../../write/account-indexes.js";
-import { type AccessPath, descendingBounds, towards, answerList } from "../list-query.js";
-import type { Search } from "../search.js";
+import { type AccessPath, answerList, descendingBounds, type ListNeeds, towards } from "../list-query.js";
 import { type DelegateList, keptWith } from "./delegate-list.js";
 import { delegatesBy } from "./delegates.js";
 
@@ -214,11 +213,7 @@ export const presentWallet = (record: WalletRecord, delegates: { byAddress: Read
   };
 };
 
-interface WalletNeeds {
-  reading: ReadSession;
-  delegates: DelegateList;
-  search: Search;
-}
+type WalletNeeds = Pick<ListNeeds, "reading" | "delegates" | "search">;
 
 /** A search that is too wide only while the set for it is being filled is refused for now. */
 const unlessFilling = async <T>(answer: () => MaybePromise<T>): Promise<T> => {
@@ -236,15 +231,17 @@ export const askWallets = (query: WalletQuery, needs: WalletNeeds): MaybePromise
   return isMissing ? unlessFilling(() => answer(query, needs)) : answer(query, needs);
 };
 
-const answer = (query: WalletQuery, { search, ...needs }: WalletNeeds): MaybePromise<Page<Wallet>> =>
-  answerList(
+const answer = (query: WalletQuery, { reading, search, ...given }: WalletNeeds): MaybePromise<Page<Wallet>> => {
+  const delegates = given.delegates();
+  return answerList(
     {
       query,
-      paths: accessPathsTo(query, needs),
-      load: (address: string) => presentWallet(existing(readWallet(needs.reading, address), `wallet ${address}`), needs.delegates),
+      paths: accessPathsTo(query, { reading, delegates }),
+      load: (address: string) => presentWallet(existing(readWallet(reading, address), `wallet ${address}`), delegates),
       test: walletTester,
       value: (wallet) => wallet[query.order.field],
       ties: "asc",
     },
     search,
   );
+};
