@@ -53,7 +53,7 @@ describe("A node whose host's chain fails", () => {
   const draft = { event: "block.applied", target: "http://93.184.215.14/", enabled: false };
 
   it("is not asked for what is not in its interface, whatever members it has", async () => {
-    const own: ChainAdapter = Object.assign(Object.create(memory) as ChainAdapter, { tipId: "abc", isReady: () => false, problem: () => "mine", rebuilding: () => "mine", settled: () => Promise.reject(new Error("mine")), height: () => 5, standing: () => ({}) });
+    const own: ChainAdapter = Object.assign(Object.create(memory) as ChainAdapter, { tipId: "abc", isReady: () => false, problem: () => "mine", rebuilding: () => "mine", filling: () => "mine", settled: () => Promise.reject(new Error("mine")), height: () => 5, standing: () => ({}) });
     const other = createApiPlugin({ network: chain.network, events: new EventEmitter(), chain: own, logger: createLogger(lines), options: { rateLimit: false, webhooks: false } });
     const listening = await other.listen(0);
     try {
