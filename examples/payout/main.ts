@@ -14,6 +14,7 @@ try {
   if (!reply.ok) throw new Error((JSON.parse(text) as { message: string }).message);
   process.stdout.write(text);
 } catch (error) {
-  console.error(error instanceof Error ? String(error.cause ?? error.message) : String(error));
+  const { cause = error } = error as { cause?: unknown };
+  console.error(cause instanceof Error ? cause.message : String(cause));
   process.exitCode = 1;
 }

@@ -9,8 +9,8 @@ export interface ListFilter {
   kind: "address" | "publicKey" | "hash" | "hex" | "blockId" | "text" | "amount" | "count" | "number" | "decimal" | "time" | "flag";
   /** How a row is compared with them. `any`: with each of a list; `part`: it contains the text. */
   by: "value" | "any" | "part" | "range";
-  /** The member of the row, where it has another name. */
-  of?: string;
+  /** The member of the row, where it has another name; null: rows have none, and `createTester` is given what they are compared by. */
+  of?: string | null;
   /** For clients. */
   about?: string;
   minimum?: number;
@@ -51,7 +51,7 @@ export const delegateList = {
   filters: {
     address: { kind: "address", by: "value" },
     publicKey: { kind: "publicKey", by: "value" },
-    secondPublicKey: { kind: "publicKey", by: "value" },
+    secondPublicKey: { kind: "publicKey", by: "value", of: null },
     /** Public key of the delegate that the delegate itself votes for. */
     vote: { kind: "publicKey", by: "value" },
     /** Substring; case-sensitive. */
@@ -113,20 +113,20 @@ export const transactionList = {
     /** Address of the sender. */
     senderId: { kind: "address", by: "value" },
     /** Address of the recipient of the transaction or of one of its payments. */
-    recipientId: { kind: "address", by: "value" },
+    recipientId: { kind: "address", by: "value", of: null },
     /** Address that is sender or recipient, as `senderId` and `recipientId` define them. */
-    ownerId: { kind: "address", by: "value" },
+    ownerId: { kind: "address", by: "value", of: null },
     /** Exact. */
     vendorField: { kind: "text", by: "value", about: "Exact match." },
     /** A substring of the vendor field's UTF-8 bytes in lower-case hex. */
-    vendorFieldHex: { kind: "hex", by: "part" },
+    vendorFieldHex: { kind: "hex", by: "part", of: null },
     /** Epoch time: `Transaction.timestamp`. */
     timestamp: { kind: "time", by: "range", about: "Its own time in version 1, that of its block otherwise" },
     amount: { kind: "amount", by: "range", about: "What it transfers." },
     fee: { kind: "amount", by: "range", about: "What its sender paid for it." },
     nonce: { kind: "count", by: "value", about: "The sender's transactions up to and including this one, counted; only in version 2." },
     /** Any of these addresses is sender or recipient, as in `ownerId`. */
-    addresses: { kind: "address", by: "any", most: 50, about: "Any of these is sender or recipient." },
+    addresses: { kind: "address", by: "any", of: null, most: 50, about: "Any of these is sender or recipient." },
   },
   /** `timestamp` orders by height, then position in the block. */
   orders: ["timestamp", "type", "amount", "fee", "version", "id"],
@@ -142,12 +142,13 @@ export const lockList = {
     /** Exact. */
     vendorField: { kind: "text", by: "value", about: "Exact match." },
     /** Whether the lock has expired at the snapshot's tip, by `isExpired` of `portico/chain`. */
-    isExpired: { kind: "flag", by: "value", about: "Whether it can be refunded at the tip." },
-    expirationType: { kind: "number", by: "value", minimum: 1, maximum: 2, about: "1: it expires at a time, 2: at a height." },
+    isExpired: { kind: "flag", by: "value", of: null, about: "Whether it can be refunded at the tip." },
+    expirationType: { kind: "number", by: "value", of: null, minimum: 1, maximum: 2, about: "1: it expires at a time, 2: at a height." },
     amount: { kind: "amount", by: "range", about: "What is locked." },
     expirationValue: {
       kind: "number",
       by: "range",
+      of: null,
       minimum: 0,
       about: "When it expires: seconds since the network's epoch, or a height, as `expirationType` says.",
     },

@@ -1,4 +1,5 @@
 import type { Range } from "../../types/chain-queries.js";
+import { PorticoError } from "../errors.js";
 import type { ListFilter } from "./lists.js";
 
 type Value = string | number | bigint | boolean | null | undefined;
@@ -21,16 +22,22 @@ const comparisons: Record<ListFilter["by"], Compare> = {
 /**
  * Tests the rows of a list. What is returned makes, of a filter, a test of every member that it has, except those in `answered`;
  * undefined if none is left.
+ * @throws PorticoError OPTION_INVALID where `valuesOf` lacks a filter that is no member of the rows (`of: null`)
  */
 export const createTester = <Filter extends object, Row extends object>(
   filters: Readonly<Record<keyof Filter & string, ListFilter>>,
   valuesOf: ValuesOf<Filter, Row> = {},
 ) => {
   const own = valuesOf as Readonly<Record<string, ((row: Row) => Value | readonly Value[]) | undefined>>;
+  const missing = Object.entries<ListFilter>(filters).filter(([name, { of }]) => of === null && own[name] === undefined);
+  if (missing.length > 0) {
+    const names = missing.map(([name]) => `\`${name}\``).join(", ");
+    throw new PorticoError("OPTION_INVALID", `createTester needs a function in \`valuesOf\` for each filter that rows have no member for: ${names}`);
+  }
   const testOf = (name: keyof Filter & string, wanted: unknown): ((row: Row) => boolean) => {
-    const { by, of = name } = filters[name];
+    const { by, of } = filters[name];
     const [compare, value] = [comparisons[by], own[name]];
-    if (value === undefined) return (row) => compare(row[of as keyof Row] as Value, wanted);
+    if (value === undefined) return (row) => compare(row[(of ?? name) as keyof Row] as Value, wanted);
     return (row) => {
       const found = value(row);
       return Array.isArray(found) ? found.some((each: Value) => compare(each, wanted)) : compare(found as Value, wanted);

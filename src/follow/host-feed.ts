@@ -98,8 +98,6 @@ export const startHostFeed = (needs: HostFeedNeeds): HostFeed => {
   let ended = false;
 
   const drain = async (): Promise<void> => {
-    // With nothing to drain, this would otherwise end before `draining` is set.
-    await Promise.resolve();
     try {
       for (let newest = journal.kept().at(-1); newest !== undefined; newest = journal.kept().at(-1)) {
         const until = newest.number;
@@ -124,7 +122,7 @@ export const startHostFeed = (needs: HostFeedNeeds): HostFeed => {
   };
 
   const drainSoon = (): void => {
-    draining ??= drain();
+    if (journal.kept().length > 0) draining ??= drain();
   };
 
   /** Nothing that fails here reaches the host's emitter. */
@@ -140,7 +138,7 @@ export const startHostFeed = (needs: HostFeedNeeds): HostFeed => {
   };
 
   const listening = listen(events, names, hear, () => journal.close());
-  if (journal.kept().length > 0) drainSoon();
+  drainSoon();
 
   const settled = async (): Promise<void> => {
     drainSoon();

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { TObject, TSchema } from "@sinclair/typebox";
 import type { MaybePromise } from "../../types/chain-adapter.js";
-import type { AmountForm, AmountPrefix } from "./routing/version.js";
+import type { AmountPrefix } from "./routing/version.js";
 
 /**
  * A route as a value, from which the router, validation, serializer, OpenAPI document, the README's tables and the tests are all made.
@@ -93,8 +93,8 @@ export interface Request<Path, Query, Body> {
   prefix: AmountPrefix;
   /** Whether its path names the generation, as `/v2` does. */
   versioned: boolean;
-  /** How amounts are written, for a route that makes its body itself. */
-  amounts: AmountForm;
+  /** Of a route that makes its body itself, and JSON among others: writes a value by that schema, with amounts as they are asked for. */
+  json: (value: unknown) => string;
 }
 
 interface RequestWithHeaders<Path, Query, Body> extends Request<Path, Query, Body> {

@@ -14,6 +14,7 @@ interface ObservedChain {
   height?(): number;
   isReady?(): boolean;
   rebuilding?(): string | undefined;
+  filling?(): string | undefined;
   problem?(): string | undefined;
   /** How the built-in store stands to the host's chain; undefined where it is at its tip. */
   standing?(): Extract<ReadyProblem, "catching up" | "behind the host" | "diverged"> | undefined;
@@ -196,7 +197,7 @@ export const createHealth = (needs: HealthNeeds) => {
     const wrong = [problems.present(), chain.problem?.() ?? seen.problem, readerProblem?.()].filter((reason) => reason !== undefined);
     // It ends by itself: nothing is wrong unless something keeps it from going on.
     const rebuilding = readerProblem?.() === undefined ? chain.rebuilding?.() : undefined;
-    const problem = [...wrong, rebuilding, needs.warning?.()].filter((reason) => reason !== undefined).join("; ");
+    const problem = [...wrong, rebuilding, chain.filling?.(), needs.warning?.()].filter((reason) => reason !== undefined).join("; ");
     const isReady = chain.isReady?.() ?? seen.height > 0;
     const started = wrong.length > 0 ? "failing" : isReady ? "ok" : "starting";
     const status = phase() === "started" ? started : phase() === "starting" ? "starting" : "stopped";

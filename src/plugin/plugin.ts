@@ -32,7 +32,7 @@ import { createReplica } from "./replica.js";
 import { createWebhooks } from "./webhooks.js";
 import type { OnOutcome } from "../webhooks/send/http-sender.js";
 import { createProblems, type Problems } from "../operate/problems.js";
-import { createWriteWatch } from "../store/lmdb/write-watch.js";
+import { createWriteWatch } from "../store/lmdb/environment.js";
 import type { Prewarm } from "../store/state/store.js";
 import { version } from "../version.js";
 

@@ -17,7 +17,7 @@ import { createLmdbChain, type LmdbChain, type LmdbChainNeeds } from "../store/l
 import { createReaderChain } from "../store/reader-chain.js";
 import type { Prewarm } from "../store/state/store.js";
 
-type StoreMembers = "copyAt" | "tipId" | "height" | "isReady" | "rebuilding" | "standing" | "scanState" | "settled" | "problem";
+type StoreMembers = "copyAt" | "tipId" | "height" | "isReady" | "rebuilding" | "filling" | "standing" | "scanState" | "settled" | "problem";
 
 /**
  * The chain in use. The optional members are those of the chains kept in LMDB: what a host's own adapter has beyond `ChainAdapter` may be

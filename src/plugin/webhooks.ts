@@ -11,7 +11,7 @@ import type { Problems } from "../operate/problems.js";
 import type { Options } from "../options/options.js";
 import { createHostLog } from "../store/follow/host-log.js";
 import { whenFree } from "../store/lmdb/writer-lock.js";
-import type { WriteWatch } from "../store/lmdb/write-watch.js";
+import type { WriteWatch } from "../store/lmdb/environment.js";
 import { createWebhookEngine, describeWebhookEvents, type WebhookEngine } from "../webhooks/engine.js";
 import { openWebhookStore, type WebhookEnvironment } from "../webhooks/rows/store.js";
 import type { OnOutcome } from "../webhooks/send/http-sender.js";

@@ -5,15 +5,33 @@ import { createAging } from "../async/clock.js";
 import { messageOf } from "../errors.js";
 import { createHostLog } from "./follow/host-log.js";
 import { trimOrphans } from "./follow/orphans.js";
-import { createWatchers } from "./follow/watchers.js";
 import { whenFree } from "./lmdb/writer-lock.js";
-import { createWriteWatch, type WriteWatch } from "./lmdb/write-watch.js";
-import { scanState, type StateScan } from "./write/state-digest.js";
+import { createWriteWatch, type WriteWatch } from "./lmdb/environment.js";
+import { scanState, type StateScan } from "./write/undo.js";
 import { copyStore, type StoreCopy } from "./copy/store-copy.js";
 import { createFollower, type Follower, type FollowerNeeds, type Standing } from "./sync/follower.js";
 import { type Prewarm, createStore, type Store, type StoreOptions } from "./state/store.js";
 import { watchSource } from "./sync/source.js";
 import type { TimesOf } from "./write/writer.js";
+
+/** Who is to be told when the tip moves. */
+interface Watchers {
+  /** Returns what ends it. */
+  add(changed: () => void): () => void;
+  tell(): void;
+}
+
+export const createWatchers = (): Watchers => {
+  const all = new Set<{ changed: () => void }>();
+  return {
+    add: (changed) => {
+      const watcher = { changed };
+      all.add(watcher);
+      return () => void all.delete(watcher);
+    },
+    tell: () => all.forEach(({ changed }) => changed()),
+  };
+};
 
 export interface LmdbChainNeeds extends Omit<FollowerNeeds, "store"> {
   /** Is handed the log of the host's events when the store is open, before blocks are written; and undefined before it closes. */
@@ -38,6 +56,8 @@ export interface LmdbChain extends ChainAdapter {
   isReady(): boolean;
   /** That the store is being rebuilt, why, and how far it is; undefined unless it is. */
   rebuilding(): string | undefined;
+  /** That an index is being filled, and how far it is; undefined where none is. */
+  filling?(): string | undefined;
   /** How the store stands to the host's chain, if it is not at its tip. */
   standing(): Standing | undefined;
   /**
@@ -115,7 +135,6 @@ export const createLmdbChain = ({ followOrphans = Infinity, ...options }: LmdbCh
       const follower = createFollower({ ...needs, source: watched.source, store });
       open = { store, follower, freeing: startFreeing(store, followOrphans, needs) };
       await onLog?.(createHostLog(store.environment, { writes: true }));
-      await store.trimUndo(() => open?.store !== store);
       await follower.start();
     },
     stop: async () => {
@@ -143,6 +162,7 @@ export const createLmdbChain = ({ followOrphans = Infinity, ...options }: LmdbCh
     },
     isReady,
     rebuilding: () => open?.follower.rebuilding(),
+    filling: () => open?.follower.filling(),
     height: () => open?.store.tip()?.height ?? 0,
     standing: () => open?.follower.standing(),
     look: () => open?.follower.look(),

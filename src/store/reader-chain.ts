@@ -9,9 +9,8 @@ import { closeAll } from "../async/close-all.js";
 import { createOpenCount } from "../async/open-count.js";
 import { messageOf, PorticoError } from "../errors.js";
 import { createHostLog } from "./follow/host-log.js";
-import { createPolling } from "./follow/watchers.js";
 import { storeFile } from "./lmdb/environment.js";
-import type { LmdbChain } from "./lmdb-chain.js";
+import { createWatchers, type LmdbChain } from "./lmdb-chain.js";
 import { rebuildText } from "./state/rebuild.js";
 import type { StoreNeeds } from "./state/store-contract.js";
 import { createStore, type Store } from "./state/store.js";
@@ -139,6 +138,37 @@ const createServing = ({ dataDir, history, lookInterval, rules, onLog, searches,
       }
       await look(signal);
     }
+  };
+};
+
+/** Milliseconds between two looks at a store that another process writes. */
+const pollInterval = 25;
+
+/** Watchers of something that only looking shows: it is looked at while somebody watches. */
+const createPolling = (look: () => string): Pick<ReturnType<typeof createWatchers>, "add"> => {
+  const watchers = createWatchers();
+  let [count, last, timer] = [0, "", undefined as NodeJS.Timeout | undefined];
+  const compare = (): void => {
+    const now = look();
+    if (now === last) return;
+    last = now;
+    watchers.tell();
+  };
+  return {
+    add: (changed) => {
+      const remove = watchers.add(changed);
+      if (count++ === 0) {
+        last = look();
+        timer = setInterval(compare, pollInterval).unref();
+      }
+      let watching = true;
+      return () => {
+        if (!watching) return;
+        watching = false;
+        remove();
+        if (--count === 0) clearInterval(timer);
+      };
+    },
   };
 };
 

@@ -1,6 +1,6 @@
 import { createChainRules } from "../../src/chain/rules.js";
 import { describeConformance } from "../../src/conformance/index.js";
-import { createWatchers } from "../../src/store/follow/watchers.js";
+import { createWatchers } from "../../src/store/lmdb-chain.js";
 import { createStore } from "../../src/store/state/store.js";
 import { runFolder } from "../fixtures/run.js";
 

@@ -101,7 +101,7 @@ describe("at=, the state at a height", () => {
   });
 
   it("takes a time with its zone, or a day, which means its end: the last block at or before it, whose height links carry", async () => {
-    const epoch = Date.parse(network.milestones[0]?.["epoch"] as string);
+    const epoch = Date.parse(network.milestones[0].epoch);
     const timeOf = (height: number, later = 0): string => new Date(epoch + 1000 * ((blocks[height - 1] as BlockData).timestamp + later)).toISOString();
     const [day = ""] = timeOf(75).split("T");
     const lastOf = (until: string): number => blocks.slice(0, highest).findLast(({ height }) => timeOf(height) <= until)?.height ?? 0;

@@ -11,7 +11,7 @@ import { programOf } from "../fixtures/programs.js";
 import { copyOfStored } from "../fixtures/stored-chain.js";
 
 const run = (...given: string[]): Promise<{ stdout: string; stderr: string; code?: number }> =>
-  promisify(execFile)(process.execPath, [programOf("examples/payout/main.ts"), ...given]).catch((error: { stdout: string; stderr: string; code: number }) => error);
+  promisify(execFile)(process.execPath, [programOf("examples/payout/main.ts"), ...given]).catch((error: unknown) => error as { stdout: string; stderr: string; code: number });
 
 describe("the payout example", function () {
   this.timeout(60_000);

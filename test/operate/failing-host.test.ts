@@ -40,7 +40,7 @@ describe("A node whose host's chain fails", () => {
   const draft = { event: "block.applied", target: "http://93.184.215.14/", enabled: false };
 
   it("is not asked for what is not in its interface, whatever members it has", async () => {
-    const own: ChainAdapter = Object.assign(Object.create(memory) as ChainAdapter, { tipId: "abc", isReady: () => false, problem: () => "mine", rebuilding: () => "mine", settled: () => Promise.reject(new Error("mine")), height: () => 5, standing: () => ({}) });
+    const own: ChainAdapter = Object.assign(Object.create(memory) as ChainAdapter, { tipId: "abc", isReady: () => false, problem: () => "mine", rebuilding: () => "mine", filling: () => "mine", settled: () => Promise.reject(new Error("mine")), height: () => 5, standing: () => ({}) });
     const { plugin: other, get } = await startNode({ chain: own, logger: createLogger(lines), options: { rateLimit: false, webhooks: false } });
     for (let time = 0; time < 2; time++) expect((await get("/blockchain")).status).to.equal(200);
     expect(other.health()).to.deep.include({ status: "ok", height: 10 });

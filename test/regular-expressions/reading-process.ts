@@ -2,7 +2,7 @@ import { Hex } from "../../src/api/fields.js";
 import { parseAmount } from "../../src/chain/amount.js";
 import { surveyJson } from "../../src/http/input/exact-json.js";
 import { inputKeyword, type InputKind, orderKind } from "../../src/http/input/schema.js";
-import { transactionCodec } from "../../src/store/layout/block-codec.js";
+import { transactionCodec } from "../../src/store/layout/codec.js";
 import { valuesAt } from "../../src/webhooks/conditions/json-value.js";
 import { createSubject } from "../../src/webhooks/conditions/conditions.js";
 import type { Transaction } from "../../types/chain.js";

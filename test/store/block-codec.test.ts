@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { blockCodec, transactionCodec } from "../../src/store/layout/block-codec.js";
+import { blockCodec, transactionCodec } from "../../src/store/layout/codec.js";
 import { numberKey } from "../../src/store/layout/keys.js";
 import { createReadSession } from "../../src/store/lmdb/read-session.js";
 import { readBlock, readTransaction } from "../../src/store/records/records.js";

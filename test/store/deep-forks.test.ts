@@ -5,7 +5,7 @@ import type { ChainRules } from "../../src/chain/rules.js";
 import { systemClock } from "../../src/async/clock.js";
 import { createProblems } from "../../src/operate/problems.js";
 import { createFollower, type Follower } from "../../src/store/sync/follower.js";
-import { retryPace } from "../../src/store/sync/retry.js";
+import { retryPace } from "../../src/store/sync/turns.js";
 import type { StoreChangesView, Store } from "../../src/store/state/store.js";
 import type { BlockData, BlockSource } from "../../types/events.js";
 import { eventually } from "../webhooks/stage.js";

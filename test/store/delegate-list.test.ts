@@ -7,7 +7,7 @@ import { atOnce } from "../../src/async/time-slicing.js";
 import { createReadSession, type ReadSession } from "../../src/store/lmdb/read-session.js";
 import { readState } from "../../src/store/records/records.js";
 import type { Store } from "../../src/store/state/store.js";
-import { readUndo } from "../../src/store/write/batch/undo.js";
+import { readUndo } from "../../src/store/write/undo.js";
 import { firstMilestone } from "../first-milestone.js";
 import { buildRandomChain, chainWish } from "../random-chain.js";
 import { closeTemporaryStores, openTemporaryStore } from "./temporary-store.js";

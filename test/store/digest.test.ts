@@ -4,7 +4,7 @@ import { createDigest, digestOf } from "../../src/chain/digest.js";
 import { createReadSession } from "../../src/store/lmdb/read-session.js";
 import { transact } from "../../src/store/lmdb/safe/transact.js";
 import type { Store } from "../../src/store/state/store.js";
-import { scanDigest } from "../../src/store/write/state-digest.js";
+import { scanDigest } from "../../src/store/write/undo.js";
 import type { BlockData } from "../../types/events.js";
 import type { Network } from "../../types/node-context.js";
 import { loadChain, loadCore2Chain } from "../data/read.js";

@@ -8,7 +8,7 @@ import { createProblems } from "../../src/operate/problems.js";
 import { createReadSession } from "../../src/store/lmdb/read-session.js";
 import { withApplied } from "../../src/store/follow/orphans.js";
 import { createFollower, type Follower } from "../../src/store/sync/follower.js";
-import { type RetryPace, retryPace } from "../../src/store/sync/retry.js";
+import { type RetryPace, retryPace } from "../../src/store/sync/turns.js";
 import type { Store, StoreNeeds } from "../../src/store/state/store.js";
 import type { BlockData, BlockSource } from "../../types/events.js";
 import type { Logger } from "../../types/node-context.js";

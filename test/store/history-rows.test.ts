@@ -17,7 +17,7 @@ import {
   unpackTraits,
   unpackVoter,
   voterRowKey,
-} from "../../src/store/layout/history-rows.js";
+} from "../../src/store/write/history-rows.js";
 
 describe("rows of the history", () => {
   it("have amounts of any size and sign, each as long as it has to be", () => {

@@ -75,7 +75,7 @@ const ask = async (filter: Filter, { descending = false, offset = 0, limit = 100
       },
       value: undefined,
       ties: "desc",
-      below,
+      window: { from: 0, below, answers: [] },
     },
     createSearches().begin(most),
   );
@@ -140,18 +140,20 @@ const { origin, ada, bob } = actors;
 /** Long enough that testing rows is not the cheapest way. */
 describe("several filters on the lists of a real chain", function () {
   this.timeout(120_000);
-  let store: ChainSnapshot;
-  let memory: ChainSnapshot;
+  const earlier = 300;
+  let [store, memory, pastStore, pastMemory]: ChainSnapshot[] = [];
 
   before(async () => {
     const { network, blocks } = loadChain("core3-custom-c");
     const adapter = createMemoryAdapter(network);
     for (const block of [network.genesisBlock, ...blocks.slice(1)]) adapter.apply(block);
-    store = (await (await storedChain("core3-custom-c")).snapshot())!;
-    memory = (await adapter.snapshot())!;
+    const stored = await storedChain("core3-custom-c");
+    [store, pastStore] = [(await stored.snapshot())!, (await stored.snapshotAt?.(earlier))!];
+    [memory, pastMemory] = [(await adapter.snapshot())!, (await adapter.snapshotAt?.(earlier))!];
   });
   after(async () => {
-    store.release?.();
+    store?.release?.();
+    pastStore?.release?.();
     await closeTemporaryStores();
   });
 
@@ -198,15 +200,16 @@ describe("several filters on the lists of a real chain", function () {
   const expectAnswers = async <Row extends object, Filter, Field extends string>(
     spec: ListSpec<Row, Filter, Field>,
     valuesOf: (all: readonly Row[]) => Values<Filter>,
+    { own = store!, plain = memory!, fields = spec.fields, least = 2 }: { own?: ChainSnapshot; plain?: ChainSnapshot; fields?: readonly Field[]; least?: number } = {},
   ): Promise<void> => {
-    const values = Object.entries<unknown[] | undefined>(valuesOf(await everyRow(memory, spec))).flatMap(([name, of = []]) => of.map((value): [string, unknown] => [name, value]));
-    const filters = fc.uniqueArray(fc.constantFrom(...values), { minLength: 2, maxLength: 4, selector: ([name]) => name });
-    const orders = fc.record({ field: fc.oneof(fc.constant(spec.usual.field), fc.constantFrom(...spec.fields)), direction: fc.constantFrom("asc" as const, "desc" as const) });
+    const values = Object.entries<unknown[] | undefined>(valuesOf(await everyRow(plain, spec))).flatMap(([name, of = []]) => of.map((value): [string, unknown] => [name, value]));
+    const filters = fc.uniqueArray(fc.constantFrom(...values), { minLength: least, maxLength: 4, selector: ([name]) => name });
+    const orders = fc.record({ field: fc.oneof(fc.constant(spec.usual.field), fc.constantFrom(...fields)), direction: fc.constantFrom("asc" as const, "desc" as const) });
     await fc.assert(
       fc.asyncProperty(filters, fc.nat({ max: 40 }), orders, async (picked, offset, order) => {
         const filter = Object.fromEntries(picked) as Filter;
         const query = { filter, order, offset, limit: 10 };
-        const [found, expected] = [await spec.ask(store, query), await spec.ask(memory, query)];
+        const [found, expected] = [await spec.ask(own, query), await spec.ask(plain, query)];
         expect({ query, total: found.total, rows: rowsOf(spec.kind, found.rows) }).to.deep.equal({ query, total: expected.total, rows: rowsOf(spec.kind, expected.rows) });
       }),
       { numRuns: count(120, 20_000), plugins: endAfter(50_000) },
@@ -232,4 +235,10 @@ describe("several filters on the lists of a real chain", function () {
 
   it("have the answers of a plain filter: transactions", () => expectAnswers(transactionSpec, transactionValues));
   it("have the answers of a plain filter: blocks", () => expectAnswers(blockSpec, blockValues));
+
+  it("have the answers of a plain filter in an earlier state, whose sets have what came later, too", async () => {
+    const past = { own: pastStore!, plain: pastMemory!, least: 1 };
+    await expectAnswers(transactionSpec, transactionValues, { ...past, fields: ["timestamp"] });
+    await expectAnswers(blockSpec, blockValues, { ...past, fields: ["height", "timestamp"] });
+  });
 });

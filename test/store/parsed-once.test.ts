@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { EventEmitter } from "eventemitter3";
 import type { BlockData } from "../../types/events.js";
 import { createApiPlugin } from "../../src/index.js";
-import { blockCodec, transactionCodec } from "../../src/store/layout/block-codec.js";
+import { blockCodec, transactionCodec } from "../../src/store/layout/codec.js";
 import { loadChain } from "../data/read.js";
 import { silentLogger } from "../silent.js";
 import { closeTemporaryStores, temporaryFolder } from "./temporary-store.js";

@@ -3,9 +3,8 @@ import fc from "fast-check";
 import { fromNth, levelOf, rankOf, readEntries, readNumbers, sizeOf, topLevel } from "../../src/store/records/ranked-set.js";
 import { type RankedSets, type RankedSetWriter, createRankedSets } from "../../src/store/write/ranked-set-writer.js";
 import { createWriteLog, type WriteLog } from "../../src/store/layout/write-log.js";
-import { createUndoJournal, rollBack } from "../../src/store/write/batch/undo.js";
-import { createFreshReads } from "../../src/store/write/batch/fresh-read.js";
-import { createWriteBatch, type WriteBatch } from "../../src/store/write/batch/write-batch.js";
+import { createUndoJournal, rollBack } from "../../src/store/write/undo.js";
+import { createWriteBatch, type WriteBatch } from "../../src/store/write/write-batch.js";
 import { createReadSession, type ReadSession } from "../../src/store/lmdb/read-session.js";
 import { rankedNumbers, rankedSequence } from "../../src/store/records/sequence.js";
 import { atOnce } from "../../src/async/time-slicing.js";
@@ -51,7 +50,7 @@ describe("a counted set", () => {
   beforeEach(() => {
     ({ store } = openTemporaryStore(loadChain("core3-testnet-a").network));
     reading = createReadSession(store.environment);
-    pending = createWriteBatch(store.environment, createFreshReads(store.environment));
+    pending = createWriteBatch(store.environment);
     rankedSets = createRankedSets(pending);
     begin();
   });

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
 import { systemClock } from "../../src/async/clock.js";
@@ -10,8 +11,6 @@ import { createProblems } from "../../src/operate/problems.js";
 import { textKey } from "../../src/store/layout/keys.js";
 import type { Store } from "../../src/store/state/store.js";
 import { createFollower } from "../../src/store/sync/follower.js";
-import { areFilled } from "../../src/store/write/set-fills.js";
-import { createReadSession } from "../../src/store/lmdb/read-session.js";
 import type { BlockData } from "../../types/events.js";
 import { programOf } from "../fixtures/programs.js";
 import { silentLogger } from "../silent.js";
@@ -57,7 +56,7 @@ const forget = async (store: Store): Promise<void> => {
 };
 
 describe("a ranked set that a store does not have", function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   afterEach(closeTemporaryStores);
 
   it("is filled while lists are right and the chain goes on, leaves branches and is opened again, and is then as if it had always been there", async () => {
@@ -124,26 +123,60 @@ describe("a ranked set that a store does not have", function () {
     expect(contents(store)).to.deep.equal(expected);
   });
 
-  it("is filled by itself while the host's blocks are written, as they come", async () => {
-    const [blocks] = branches;
-    const { store, rules, dataDir } = open();
-    await extend({ store, rules }, blocks, fork);
+  /** A follower of a store that lacks the set at a height, with what it logs. */
+  const followAt = async (height: number) => {
+    const { store, rules } = open();
+    await extend({ store, rules }, branches[0], height);
     store.markComplete();
     await forget(store);
+    const lines: string[] = [];
+    const logger = { ...silentLogger, info: (line: string) => void lines.push(line), warn: (line: string) => void lines.push(line) };
     const events = new EventEmitter();
-    const follower = createFollower({ store, rules, events, source: undefined, logger: silentLogger, clock: systemClock, onProgress: undefined, problems: createProblems(silentLogger) });
-    await follower.start();
-    expect(areFilled(createReadSession(store.environment)), dataDir).to.equal(false);
-    for (const data of blocks.slice(fork)) {
+    const follower = createFollower({ store, rules, events, source: undefined, logger, clock: systemClock, onProgress: undefined, problems: createProblems(silentLogger) });
+    const emit = async (data: BlockData): Promise<void> => {
       events.emit("block.applied", data);
       await follower.settled();
-    }
+    };
+    return { store, follower, lines, emit };
+  };
+
+  it("is filled by itself while the host's blocks are written, as they come", async () => {
+    const { store, follower, emit } = await followAt(fork);
+    await follower.start();
+    expect(store.filling()).to.include({ filled: 0 });
+    for (const data of branches[0].slice(fork)) await emit(data);
     expect(store.tip()?.height).to.equal(end);
-    await eventually(() => {
-      store.environment.root.resetReadTxn();
-      return areFilled(createReadSession(store.environment)) || undefined;
-    });
+    await eventually(() => store.filling() === undefined || undefined);
     await expectRightLists(store);
+    await follower.stop();
+  });
+
+  it("shows in the log, by tenths, and in health; each cause of a failure is logged once, and what would be too wide is refused for now", async () => {
+    const { store, follower, lines, emit } = await followAt(end);
+    const { fillSets } = store;
+    store.fillSets = () => Promise.reject(new Error("out of order"));
+    await follower.start();
+    for (let times = 0; times < 3; times++) {
+      await emit(branches[0][end - 1] as BlockData);
+      await nextTurn();
+      await follower.settled();
+    }
+    expect(lines.filter((line) => line.includes("out of order"))).to.have.length(1);
+    expect(follower.filling()).to.match(/^an index of wallets is being filled \(0 %\)/);
+    const snapshot = store.snapshot({ searchRows: 100 });
+    const refused = await Promise.resolve(snapshot?.wallets({ filter: {}, order: { field: "nonce", direction: "desc" }, offset: 0, limit: 5 })).catch((error: unknown) => error);
+    expect(refused).to.include({ code: "NOT_READY", status: 503 }).with.property("message").that.matches(/index of wallets by nonce is being filled/);
+    snapshot?.release?.();
+
+    store.fillSets = fillSets;
+    await emit(branches[0][end - 1] as BlockData);
+    await eventually(() => store.filling() === undefined || undefined);
+    await eventually(() => lines.includes("the index of wallets is filled") || undefined);
+    const percents = lines.flatMap((line) => /: (\d+) % of \d+ wallets$/.exec(line)?.[1] ?? []).map(Number);
+    expect(percents[0]).to.equal(0);
+    expect(percents.length).to.be.within(4, 11);
+    expect(new Set(percents.map((percent) => Math.floor(percent / 10))).size).to.equal(percents.length);
+    expect(follower.filling()).to.equal(undefined);
     await follower.stop();
   });
 });

@@ -18,7 +18,7 @@ import { atOnce } from "../../src/async/time-slicing.js";
 import { createReadSession, type ReadSession } from "../../src/store/lmdb/read-session.js";
 import { readState } from "../../src/store/records/records.js";
 import { createSearches } from "../../src/store/query/search.js";
-import { createSnapshot } from "../../src/store/state/snapshot.js";
+import { createSnapshot } from "../../src/store/state/views.js";
 import type { Block, Lock, Transaction } from "../../types/chain.js";
 import type { ChainSnapshot } from "../../types/chain-adapter.js";
 import type { BlockFilter, DelegateFilter, LockFilter, TransactionFilter, WalletFilter } from "../../types/chain-queries.js";

@@ -2,7 +2,7 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, readlinkSync, readSync, statSync, writeSync } from "node:fs";
 import { expect } from "chai";
-import { createCommitWorker } from "../../src/store/lmdb/commit-worker.js";
+import { createCommitWorker } from "../../src/store/lmdb/environment.js";
 import { noEntries } from "../../src/store/layout/write-log.js";
 import { newestTransaction } from "../../src/store/lmdb/safe/meta-pages.js";
 import type { Store } from "../../src/store/state/store.js";
@@ -10,6 +10,7 @@ import { transact } from "../../src/store/lmdb/safe/transact.js";
 import { createWebhookStore } from "../../src/webhooks/rows/store.js";
 import { loadChain } from "../data/read.js";
 import { webhookRow } from "../webhooks/webhook-row.js";
+import { branches, end, network } from "./filled-chain.js";
 import { closeStores, closeTemporaryStores, contentsOf, openStoreAt, openTemporaryStore } from "./temporary-store.js";
 import { programOf } from "../fixtures/programs.js";
 
@@ -49,6 +50,16 @@ describe("LMDB's transaction count, set back by a process that opens the store i
     return { read, setBack };
   };
 
+  const setBackAfterCommits = (store: Store): void => {
+    const { environment } = store;
+    const { commit } = environment;
+    const { setBack } = setter(store);
+    environment.commit = async (log) => {
+      await commit(log);
+      setBack();
+    };
+  };
+
   const sameAsAlone = async (store: Store, height: number): Promise<void> => {
     const alone = await openStoreAt(name, begun);
     await alone.store.apply(chain.blocks.slice(begun, height).map(alone.rules.parseBlock));
@@ -73,13 +84,7 @@ describe("LMDB's transaction count, set back by a process that opens the store i
   it("is corrected before a commit is shown or built on, even when it is set back right after", async () => {
     const { store, rules } = await openStoreAt(name, begun);
     const blocks = chain.blocks.slice(begun, 40).map(rules.parseBlock);
-    const { setBack } = setter(store);
-    const { environment } = store;
-    const { commit } = environment;
-    environment.commit = async (log) => {
-      await commit(log);
-      setBack();
-    };
+    setBackAfterCommits(store);
     for (const block of blocks.slice(0, 10)) {
       await store.apply([block]);
       expect(store.tip()?.height).to.equal(block.block.height);
@@ -88,6 +93,20 @@ describe("LMDB's transaction count, set back by a process that opens the store i
     await store.written();
     for (let height = 40; height > 30; height--) await store.revert();
     await sameAsAlone(store, 30);
+  });
+
+  it("damages no set that is filled, even when it is set back right after each part", async () => {
+    const { store, rules } = openTemporaryStore(network);
+    await store.apply(branches[0].slice(0, end).map(rules.parseBlock));
+    const expected = contentsOf(store);
+    await store.environment.db.meta.remove(Buffer.from("sets"));
+    store.freePages();
+    setBackAfterCommits(store);
+    let parts = 0;
+    while (await store.fillSets()) parts++;
+    expect(parts).to.be.above(3);
+    const withoutNote = ({ meta = [], ...rest }: typeof expected) => ({ ...rest, meta: meta.filter((entry) => !entry.startsWith("73657473=")) });
+    expect(withoutNote(contentsOf(store))).to.deep.equal(withoutNote(expected));
   });
 
   it("loses no webhook write, immediate or queued, and no block", async () => {

@@ -62,7 +62,7 @@ const byColumns = <Filter, Field extends string>(
   list: { filters: Readonly<Record<keyof Filter & string, ListFilter>>; orders: readonly Field[] },
   given: { filters?: { [Name in keyof Filter]?: Condition<Required<Filter>[Name]> }; orders?: Partial<Record<Field, string>> } = {},
 ): Pick<List<unknown, Filter, Field>, "filters" | "orders"> => {
-  const filters = Object.entries<ListFilter>(list.filters).map(([name, { by, of = name }]) => [name, conditions[by](of)]);
+  const filters = Object.entries<ListFilter>(list.filters).map(([name, { by, of }]) => [name, conditions[by](of ?? name)]);
   const orders = list.orders.map((field) => [field, field]);
   return {
     filters: { ...Object.fromEntries(filters), ...given.filters } as List<unknown, Filter, Field>["filters"],

@@ -7,7 +7,6 @@ import { divideRewards, type Rewards, type RewardTerms, type VoterChange } from 
 import { inputError, PorticoError } from "../../errors.js";
 import { Amount as AmountInput, amountUnit, Flag, type InputKind, InputOf, ListOf, OneOf, Text } from "../../http/input/schema.js";
 import { type FileAnswer, type Route, routesOf } from "../../http/route.js";
-import { createJsonWriter } from "../../http/reply/json-writer.js";
 import { Address, Amount, DataOf } from "../fields.js";
 import { preferredType } from "../media-type.js";
 import { type AskPage, everyRow, rowsBelow } from "../pages.js";
@@ -161,19 +160,10 @@ const compute = async (id: string, query: Query, state: ApiState) => {
   return { data: { delegate: { username, address, publicKey }, from, to, blocks, forged, share, shared, rest, voters }, immutable };
 };
 
-const json = "application/json; charset=utf-8";
-const csv = "text/csv; charset=utf-8; header=present";
+const asJson = "application/json; charset=utf-8";
+const asCsv = "text/csv; charset=utf-8; header=present";
 
-/** The writers of a schema for both forms of amounts. */
-const writersOf = (schema: unknown) => ({
-  number: createJsonWriter(schema, { amountsAsText: false, sentOnce: false }),
-  string: createJsonWriter(schema, { amountsAsText: true, sentOnce: false }),
-});
-
-const writeRewards = writersOf(DataOf(RewardsResource));
-const writeReward = writersOf(DataOf(Reward));
-
-const fileOf = (text: unknown, contentType: string, immutable: boolean, headers: readonly string[] = []): FileAnswer => ({ file: Buffer.from(String(text)), contentType, immutable, headers });
+const fileOf = (text: string, contentType: string, immutable: boolean, headers: readonly string[] = []): FileAnswer => ({ file: Buffer.from(text), contentType, immutable, headers });
 
 const common = { method: "GET", versions: [2], resource: "delegates", atHeight: true, errors: [404, 410, 501] } as const;
 const delegate = Text({ description: "Username, address or public key of the delegate." });
@@ -187,14 +177,14 @@ export const rewardRoutes: Route<ApiState>[] = [
     params: Type.Object({ id: delegate }),
     query: Type.Object({ ...RewardsQuery.properties, format: Type.Optional(OneOf(["json", "csv"], { description: "Default: `json`, or `csv` where `Accept` prefers `text/csv`." })) }),
     content: { "application/json": DataOf(RewardsResource), "text/csv": Type.String() },
-    answer: async ({ params: { id }, query: { format, ...query }, headers, amounts }, state) => {
+    answer: async ({ params: { id }, query: { format, ...query }, headers, json }, state) => {
       const { data, immutable } = await compute(id, query, state);
-      const type = format === undefined ? preferredType([json, csv], headers) : format === "csv" ? csv : json;
+      const type = format === undefined ? preferredType([asJson, asCsv], headers) : format === "csv" ? asCsv : asJson;
       const varying = format === undefined ? ["Vary", "Accept"] : [];
-      if (type === json) return fileOf(writeRewards[amounts]({ data }), json, immutable, varying);
+      if (type === asJson) return fileOf(json({ data }), asJson, immutable, varying);
       const lines = data.voters.map(({ address, blocks, amount }) => `${address},${blocks},${amount}\r\n`);
       const name = `rewards-${data.delegate.address}-${data.from.height}-${data.to.height}.csv`;
-      return fileOf(`address,blocks,amount\r\n${lines.join("")}`, csv, immutable, ["Content-Disposition", `attachment; filename="${name}"`, ...varying]);
+      return fileOf(`address,blocks,amount\r\n${lines.join("")}`, asCsv, immutable, ["Content-Disposition", `attachment; filename="${name}"`, ...varying]);
     },
   }),
   body({
@@ -205,12 +195,12 @@ export const rewardRoutes: Route<ApiState>[] = [
     params: Type.Object({ id: delegate, address: Text({ description: "Address, public key or username of the voter." }) }),
     query: RewardsQuery,
     content: { "application/json": DataOf(Reward) },
-    answer: async ({ params, query, amounts }, state) => {
+    answer: async ({ params, query, json }, state) => {
       const { address } = await findWallet(params.address, state);
       const { data: { voters }, immutable } = await compute(params.id, query, state);
       const data = voters.find((voter) => voter.address === address);
       if (data === undefined) throw new PorticoError("WALLET_NOT_FOUND");
-      return fileOf(writeReward[amounts]({ data }), json, immutable);
+      return fileOf(json({ data }), asJson, immutable);
     },
   }),
 ];

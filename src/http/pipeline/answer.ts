@@ -88,9 +88,9 @@ export const createLookUps = <State extends Scope>({ cache, needs: { tipId } }: 
 
 /** What its route is asked with, where this request has more than those that equal it: a body, headers, or a client that may leave. */
 const ownInput = <State extends Scope>(context: RequestContext<State>, input: RouteInput): RouteInput => {
-  const { params, query, page, prefix, versioned, amounts, at } = input;
+  const { params, query, page, prefix, versioned, json, at } = input;
   const { body, transport } = context;
-  return { params, query, page, prefix, versioned, amounts, at, body, headers: transport.request.headers };
+  return { params, query, page, prefix, versioned, json, at, body, headers: transport.request.headers };
 };
 
 /**

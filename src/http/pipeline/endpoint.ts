@@ -21,7 +21,7 @@ export interface RouteInput {
   body: unknown;
   prefix: AmountPrefix;
   versioned: boolean;
-  amounts: AmountForm;
+  json: (value: unknown) => string;
   /** The block as of which it is answered: height or id; undefined: the tip. */
   at: string | undefined;
   /** Those of the request where it has a body, makes its body itself or waits: set when the route is asked. Otherwise none. */
@@ -110,13 +110,15 @@ const readerOfInput = <State extends Scope>(route: Route<State>, needs: Endpoint
   const takesAt = route.atHeight === true;
   // In the first generation it is as unknown as any other name.
   const refusesAt = !takesAt && generationOf(route.versions) === 2 && !("at" in schema.properties);
+  const writeBody = bodyWritersOf(route);
   return ({ params, pairs, prefix, versioned, amounts }: Asked): RouteInput => {
     const parsedParams = readParams?.({ ...params });
     if (refusesAt) refuseAt(pairs);
     const { at, ...rest } = readQuery(layOut(pairs)) as { at?: string };
     const all = takesAt || at === undefined ? rest : { at, ...rest };
     // What is spread comes last: the other way round, V8 makes a hidden class of each object, which stays until a full collection.
-    const common = { params: parsedParams, body: undefined, prefix, versioned, amounts, at: takesAt ? at : undefined, headers: noHeaders };
+    const json = (value: unknown): string => writeBody(amounts)(value);
+    const common = { params: parsedParams, body: undefined, prefix, versioned, json, at: takesAt ? at : undefined, headers: noHeaders };
     if (route.kind !== "list") return { query: own ? all : undefined, page: undefined, ...common };
     const { page, query } = splitPaging(all);
     return { query: own ? query : undefined, page, ...common };
@@ -129,6 +131,17 @@ const createLinkPath = (basePath: string, path: string): ((asked: Asked) => stri
   const parts = rest.map((part) => part.split("}")) as [name: string, text: string][];
   return ({ params, prefix }) =>
     parts.reduce((written, [name, text]) => written + encodeURIComponent(params[name] ?? "") + text, `${basePath}${prefix}/v2${begin}`);
+};
+
+/** The writers of the JSON that a route may make its body of. */
+const bodyWritersOf = <State extends Scope>(route: Route<State>): ((amounts: AmountForm) => (value: unknown) => string) => {
+  const schema = route.kind === "body" ? route.content["application/json"] : undefined;
+  const made: Partial<Record<AmountForm, WriteJson>> = {};
+  return (amounts) => (value) => {
+    const write = (made[amounts] ??= createJsonWriter(schema, { amountsAsText: amounts === "string", sentOnce: false }));
+    const text = write(value);
+    return typeof text === "string" ? text : [...text.pieces()].join("");
+  };
 };
 
 /** The writer of a route's JSON for each form of amounts, made when it is first needed. The first generation has but one form. */

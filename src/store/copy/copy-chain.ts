@@ -6,10 +6,8 @@ import { type Environment, openEnvironment } from "../lmdb/environment.js";
 import { createReadSession, openTransaction } from "../lmdb/read-session.js";
 import { transact } from "../lmdb/safe/transact.js";
 import { readState } from "../records/records.js";
-import { createFreshReads } from "../write/batch/fresh-read.js";
-import { readDigest } from "../write/state-digest.js";
-import { hasUndo } from "../write/batch/undo.js";
-import { createWriteBatch } from "../write/batch/write-batch.js";
+import { readDigest, lowestRevertible } from "../write/undo.js";
+import { createWriteBatch } from "../write/write-batch.js";
 import { createWriter } from "../write/writer.js";
 
 export interface CopyPlan {
@@ -40,9 +38,7 @@ const openRaw = ({ root }: Environment, name: string): RawDatabase => root.openD
 
 const canBeTakenBack = (from: Environment, transaction: ReadTransaction, height: number): boolean => {
   const reading = createReadSession(from, transaction);
-  let tip = readState(reading)?.tip.height ?? -1;
-  while (tip > height && hasUndo(reading, tip)) tip--;
-  return tip === height;
+  return lowestRevertible(reading, readState(reading)?.tip.height ?? -1, height) === height;
 };
 
 /** Copies the next entries. Returns whether there may be more. */
@@ -88,7 +84,7 @@ const copyChain = async ({ dataDir, height }: CopyPlan, to: Environment, nethash
 
 /** Reverts the blocks above a height. */
 const takeBack = async (environment: Environment, { height, undoBlocks }: CopyPlan, rules: ChainRules): Promise<CopiedState | undefined> => {
-  const batch = createWriteBatch(environment, createFreshReads(environment));
+  const batch = createWriteBatch(environment);
   const writer = createWriter(batch, rules, { undoBlocks, history: true });
   while ((readState(batch)?.tip.height ?? 0) > height) {
     writer.revert();

@@ -13,7 +13,7 @@ import { layoutVersion } from "../layout/keys.js";
 import { type Environment, storeFile } from "../lmdb/environment.js";
 import { createReadSession } from "../lmdb/read-session.js";
 import { keepFromOthers } from "../lmdb/open-file.js";
-import { scanDigest } from "../write/state-digest.js";
+import { scanDigest } from "../write/undo.js";
 import type { CopyResult, CopyTask } from "./copy-process.js";
 import { createStore, type Store } from "../state/store.js";
 

@@ -6,7 +6,7 @@ import { messageOf, PorticoError } from "../../errors.js";
 import { makeDataDir } from "../../files/make-folder.js";
 import { keepFromOthers } from "../lmdb/open-file.js";
 import { refusedBy } from "../lmdb/safe/transact.js";
-import { unwatched, type WriteWatch } from "../lmdb/write-watch.js";
+import { unwatched, type WriteWatch } from "../lmdb/environment.js";
 
 /** A file that has grown beyond this (bytes) is rewritten with what it still has to keep, once that is at most half of it. */
 const largestFile = 8_388_608;

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Database, RootDatabase } from "lmdb";
 import type { HostLog, LoggedEvent } from "../../../types/host-log.js";
-import type { WriteWatch } from "../lmdb/write-watch.js";
+import type { WriteWatch } from "../lmdb/environment.js";
 import { transact, transactSoon } from "../lmdb/safe/transact.js";
 
 /** An open LMDB environment, whatever else is kept in it. */

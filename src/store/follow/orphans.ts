@@ -2,14 +2,14 @@ import type { KeptBlock, OrphanBlock } from "../../../types/chain-adapter.js";
 import type { Block } from "../../../types/chain.js";
 import type { FullBlock } from "../../chain/blocks/block.js";
 import { locksEndedBy } from "../../chain/locks.js";
-import { blockCodec, transactionCodec } from "../layout/block-codec.js";
+import { blockCodec, transactionCodec } from "../layout/codec.js";
 import { numberKey, textDigest, textKey } from "../layout/keys.js";
 import { rowChecksum } from "../layout/checksums.js";
 import type { Environment } from "../lmdb/environment.js";
 import type { Lookup } from "../lmdb/read-session.js";
 import { transact } from "../lmdb/safe/transact.js";
 import { readTransactionById } from "../records/records.js";
-import type { WriteBatch } from "../write/batch/write-batch.js";
+import type { WriteBatch } from "../write/write-batch.js";
 
 /**
  * What the store keeps of blocks beyond the chain, for readers that follow it. Four kinds of keys in the database `orphans`:

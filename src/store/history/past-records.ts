@@ -1,4 +1,4 @@
-import type { Delegate, Tip } from "../../../types/chain.js";
+import type { Delegate } from "../../../types/chain.js";
 import { approvalOf } from "../../chain/amount.js";
 import { PorticoError } from "../../errors.js";
 import type { DelegateRecord, StateRecord, WalletRecord } from "../layout/codec.js";
@@ -10,11 +10,12 @@ import {
   unpackDelegate,
   unpackFigures,
   unpackTraits,
-} from "../layout/history-rows.js";
+  readHistoryFrom,
+  readHistoryTip,
+} from "../write/history-rows.js";
 import type { ReadSession } from "../lmdb/read-session.js";
 import type { DelegateList } from "../query/lists/delegate-list.js";
 import { existing, readBlock, readDelegate, readWallet, transactionsOfBlock } from "../records/records.js";
-import { readHistoryFrom, readHistoryTip } from "../write/history.js";
 
 /** Single records as they were at an earlier height. */
 export interface Past {
@@ -115,38 +116,15 @@ const lastBlockAt = (height: number, reading: ReadSession): Delegate["lastBlock"
   return { id, height, timestamp };
 };
 
-/** What is thrown for a height whose state is not known; `oldest`: the first that is. */
-export const historyMissing = ({ height, id }: Pick<Tip, "height" | "id">): PorticoError =>
-  new PorticoError("HISTORY_MISSING", `The state at that height is not kept: the oldest is that at height ${height}.`, { members: { oldest: { height, id } } });
-
-interface View {
-  reading: ReadSession;
-  /** At the tip. */
-  state: StateRecord;
-}
-
-/** The first block whose state a view has. Its height is the same for as long as the view lives, and every request needs it. */
-export const createOldest = (keepsHistory: boolean) => {
-  const heights = new WeakMap<View, number>();
-  const heightOf = (view: View): number => {
-    const known = heights.get(view);
-    if (known !== undefined) return known;
-    const height = keepsHistory ? oldestState(view.reading, view.state) : view.state.tip.height;
-    heights.set(view, height);
-    return height;
-  };
-  return {
-    heightOf,
-    of: (view: View): Pick<Tip, "height" | "id"> => {
-      const height = heightOf(view);
-      return { height, id: existing(readBlock(view.reading, height), `block ${height}`).id };
-    },
-  };
+const missing = (oldest: number, reading: ReadSession, message: string): PorticoError => {
+  const { id } = existing(readBlock(reading, oldest), `block ${oldest}`);
+  return new PorticoError("HISTORY_MISSING", message, { members: { oldest: { height: oldest, id } } });
 };
+
+/** What is thrown for a height whose state is not known; `oldest`: the first that is. */
+export const historyMissing = (oldest: number, reading: ReadSession): PorticoError =>
+  missing(oldest, reading, `The state at that height is not kept: the oldest is that at height ${oldest}.`);
 
 /** What is thrown for changes of a wallet by blocks whose rows are not kept: those up to the oldest state. */
-export const changesMissing = (height: number, reading: ReadSession): PorticoError => {
-  const { id } = existing(readBlock(reading, height), `block ${height}`);
-  const message = `What changed this wallet up to height ${height} is not kept: ask from height ${height + 1} on.`;
-  return new PorticoError("HISTORY_MISSING", message, { members: { oldest: { height, id } } });
-};
+export const changesMissing = (oldest: number, reading: ReadSession): PorticoError =>
+  missing(oldest, reading, `What changed this wallet up to height ${oldest} is not kept: ask from height ${oldest + 1} on.`);

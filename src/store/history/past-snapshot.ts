@@ -14,10 +14,9 @@ import type { Delegate, Tip, Block, FeeStatistics, Transaction, Wallet } from ".
 import { andThen } from "../../async/maybe-promise.js";
 import type { Sliced } from "../../async/time-slicing.js";
 import { roundOf } from "../../chain/rounds.js";
-import type { ChainRules } from "../../chain/rules.js";
 import { PorticoError } from "../../errors.js";
 import type { WalletRecord, RankedDelegate, StateRecord } from "../layout/codec.js";
-import { historyBounds, historyKinds, unpackVoter, unpackDigest, unpackHeight } from "../layout/history-rows.js";
+import { historyBounds, historyKinds, unpackVoter, unpackDigest, unpackHeight, numberOfDelegate } from "../write/history-rows.js";
 import { numberAtEnd, numberKey, sets } from "../layout/keys.js";
 import type { ReadSession } from "../lmdb/read-session.js";
 import { askBlocks } from "../query/lists/blocks.js";
@@ -26,11 +25,11 @@ import { askDelegates } from "../query/lists/delegates.js";
 import { askFeeStatistics } from "../query/lists/fees.js";
 import { askTransactions } from "../query/lists/transactions.js";
 import { presentWallet, walletTester } from "../query/lists/wallets.js";
+import type { ListNeeds } from "../query/list-query.js";
 import type { Search } from "../query/search.js";
 import { existing, addressNamed, heightOf, readBlock, readRound, readTransaction, transactionNumber } from "../records/records.js";
 import { rankedSequence, partsOf, stepNumbers } from "../records/sequence.js";
 import { comparisonOf } from "../records/sorting.js";
-import { numberOfDelegate } from "../write/history.js";
 import { delegateAt, type Past, walletAt, balanceAt, heightRowAt, oldestState, stateOf, walletOfDelegateAt } from "./past-records.js";
 import { walletChanges } from "./wallet-changes.js";
 
@@ -105,14 +104,8 @@ export const createPastLists = (): PastLists => ({
   voters: new LRUCache({ maxSize: keptVoters, sizeCalculation: (rows) => rows.length + 1 }),
 });
 
-interface PastNeeds {
-  reading: ReadSession;
-  /** At the tip. */
-  state: StateRecord;
-  rules: ChainRules;
-  /** At the tip. */
-  delegates(): DelegateList;
-}
+/** At the tip. */
+type PastNeeds = Omit<ListNeeds, "search" | "isPast">;
 
 /** The routes refuse the same for the tip, with the names of what takes `at` (api/state.ts). */
 const refuse = (): never => {
@@ -156,7 +149,7 @@ class PastSnapshot implements ChainSnapshot {
     return this.state.tip;
   }
 
-  private get needs() {
+  private get needs(): ListNeeds {
     return { ...this.now, state: this.state, search: this.search, isPast: true };
   }
 

@@ -1,9 +1,8 @@
-import type { Lock, Tip } from "../../../types/chain.js";
+import type { Lock, Tip, Block, Transaction } from "../../../types/chain.js";
 import type { WalletDraft } from "../../../types/transaction-type.js";
 
 /**
- * Records as they are stored: the values of a fixed list of members, so that no record repeats their names. Those of blocks and
- * transactions are in block-codec.ts.
+ * Records as they are stored: the values of a fixed list of members, so that no record repeats their names.
  */
 
 /** A wallet, its number, and how long its lists are. */
@@ -150,3 +149,163 @@ export const rankingCodec: Codec<RankedDelegate[]> = {
     })),
 };
 
+/**
+ * Blocks and transactions as they are stored. They are mostly long texts of hex digits: these are kept together as one run of bytes,
+ * half as long, before the values of all other members. If any of the texts is something else (the first networks numbered their
+ * blocks), they are kept as they are, in an array.
+ */
+interface Layout<T, Digits extends readonly (keyof T & string)[], Members extends readonly (keyof T & string)[]> {
+  /** The members of digits. The last one may be absent. */
+  digits: Digits;
+  /** How many digits each has, except for the last, which has the rest. */
+  lengths: readonly number[];
+  members: Members;
+  /** By name: to set members in a loop over names takes longer, and so does all that reads them later. */
+  compose(texts: ValuesOf<T, Digits>, packed: [digits: unknown, ...values: ValuesOf<T, Members>]): T;
+}
+
+type ValuesOf<T, Names extends readonly (keyof T)[]> = { -readonly [Index in keyof Names]: T[Names[Index]] };
+
+/**
+ * The bytes of a text of hex digits in lower case; undefined for any other text. A search for what is no digit: a repetition would take
+ * stack for each of the digits (see `endOfDigits`).
+ */
+const hexBytes = (text: string): Buffer | undefined =>
+  text !== "" && text.length % 2 === 0 && !/[^0-9a-f]/.test(text) ? Buffer.from(text, "hex") : undefined;
+
+/** One run of bytes; undefined if the texts are not all of digits, or have other lengths. */
+const bytesOf = (texts: readonly unknown[], lengths: readonly number[]): Buffer | undefined => {
+  let all = "";
+  for (const [i, length] of lengths.entries()) {
+    const text = texts[i];
+    if (typeof text !== "string" || text.length !== length) return undefined;
+    all += text;
+  }
+  const last = texts[lengths.length];
+  if (last === undefined) return hexBytes(all);
+  return typeof last === "string" && last !== "" ? hexBytes(all + last) : undefined;
+};
+
+const textsOf = (packed: unknown, lengths: readonly number[]): unknown[] => {
+  if (!(packed instanceof Uint8Array)) return packed as unknown[];
+  const bytes = Buffer.isBuffer(packed) ? packed : Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength);
+  const all = bytes.toString("hex");
+  const texts: string[] = [];
+  let at = 0;
+  for (const length of lengths) texts.push(all.slice(at, (at += length)));
+  if (at < all.length) texts.push(all.slice(at));
+  return texts;
+};
+
+const digitsCodecOf = <T extends object, Digits extends readonly (keyof T & string)[], Members extends readonly (keyof T & string)[]>({
+  digits,
+  lengths,
+  members,
+  compose,
+}: Layout<T, Digits, Members>): Codec<T> => {
+  const rest = codecOf<T>(members);
+  return {
+    pack: (value) => {
+      const texts = digits.map((member) => value[member]);
+      return [bytesOf(texts, lengths) ?? texts, ...rest.pack(value)];
+    },
+    unpack: (values) => compose(textsOf(values[0], lengths) as ValuesOf<T, Digits>, values as [unknown, ...ValuesOf<T, Members>]),
+  };
+};
+
+const hashDigits = 64;
+const keyDigits = 66;
+
+const blockDigits = ["id", "previousBlock", "payloadHash", "generatorPublicKey", "blockSignature"] as const;
+const blockMembers = ["version", "height", "timestamp", "numberOfTransactions", "totalAmount", "totalFee", "reward", "payloadLength"] as const;
+
+export const blockCodec = digitsCodecOf<Block, typeof blockDigits, typeof blockMembers>({
+  digits: blockDigits,
+  lengths: [hashDigits, hashDigits, hashDigits, keyDigits],
+  members: blockMembers,
+  compose: (
+    [id, previousBlock, payloadHash, generatorPublicKey, blockSignature],
+    [, version, height, timestamp, numberOfTransactions, totalAmount, totalFee, reward, payloadLength],
+  ) => ({
+    id,
+    version,
+    height,
+    timestamp,
+    previousBlock,
+    numberOfTransactions,
+    totalAmount,
+    totalFee,
+    reward,
+    payloadLength,
+    payloadHash,
+    generatorPublicKey,
+    blockSignature,
+  }),
+});
+
+/** A fork's asset may hold bytes. Those that were read are copied, as the next read overwrites them. */
+const copyBytesIn = (asset: Record<string, unknown>): void => {
+  for (const name in asset) {
+    const member = asset[name];
+    if (member instanceof Uint8Array) asset[name] = Uint8Array.from(member);
+    else if (typeof member === "object" && member !== null) copyBytesIn(member as Record<string, unknown>);
+  }
+};
+
+const transactionDigits = ["id", "blockId", "senderPublicKey", "signature"] as const;
+const transactionMembers = [
+  "version",
+  "typeGroup",
+  "type",
+  "timestamp",
+  "senderId",
+  "amount",
+  "fee",
+  "blockHeight",
+  "sequence",
+  "recipientId",
+  "nonce",
+  "network",
+  "expiration",
+  "vendorField",
+  "asset",
+  "secondSignature",
+  "signatures",
+] as const;
+
+export const transactionCodec = digitsCodecOf<Transaction, typeof transactionDigits, typeof transactionMembers>({
+  digits: transactionDigits,
+  lengths: [hashDigits, hashDigits, keyDigits],
+  members: transactionMembers,
+  compose: ([id, blockId, senderPublicKey, signature], packed) => {
+    const [, version, typeGroup, type, timestamp, senderId, amount, fee, blockHeight, sequence, ...optional] = packed;
+    const [recipientId, nonce, network, expiration, vendorField, asset, secondSignature, signatures] = optional;
+    const transaction: Transaction = {
+      id,
+      version,
+      typeGroup,
+      type,
+      timestamp,
+      senderPublicKey,
+      senderId,
+      amount,
+      fee,
+      blockId,
+      blockHeight,
+      sequence,
+    };
+    if (recipientId !== undefined) transaction.recipientId = recipientId;
+    if (nonce !== undefined) transaction.nonce = nonce;
+    if (signature !== undefined) transaction.signature = signature;
+    if (network !== undefined) transaction.network = network;
+    if (expiration !== undefined) transaction.expiration = expiration;
+    if (vendorField !== undefined) transaction.vendorField = vendorField;
+    if (asset !== undefined) {
+      copyBytesIn(asset);
+      transaction.asset = asset;
+    }
+    if (secondSignature !== undefined) transaction.secondSignature = secondSignature;
+    if (signatures !== undefined) transaction.signatures = signatures;
+    return transaction;
+  },
+});

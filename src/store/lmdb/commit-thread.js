@@ -8,7 +8,7 @@ import { open } from "lmdb";
 import { changeLists } from "../layout/posting-pieces.js";
 import { transact, leaveFile } from "./safe/transact.js";
 
-const { path, options, names, owed } = /** @type {import("./commit-worker.js").CommitThreadData} */ (workerData);
+const { path, options, names, owed } = /** @type {import("./environment.js").CommitThreadData} */ (workerData);
 const root = open({ path, ...options });
 const databases = names.map((name) => root.openDB({ name, keyEncoding: "binary", encoding: "binary" }));
 const lists = databases[names.indexOf("lists")];

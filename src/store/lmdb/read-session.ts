@@ -1,7 +1,9 @@
 import type { RangeOptions, Transaction as ReadTransaction } from "lmdb";
 import { PorticoError } from "../../errors.js";
-import type { Environment, StoreDatabase } from "./environment.js";
 import { canBeKey, type DatabaseName } from "../layout/keys.js";
+import type { Environment, StoreDatabase } from "./environment.js";
+import { newestTransaction } from "./safe/meta-pages.js";
+import { putRight } from "./safe/transact.js";
 
 /**
  * Reads of one state, all through one LMDB read transaction. The bytes within a block or transaction that is not unpacked yet, and values
@@ -45,6 +47,33 @@ interface BytesWithin {
 export const openTransaction = ({ root }: Pick<Environment, "root">): ReadTransaction => {
   root.resetReadTxn();
   return root.useReadTransaction();
+};
+
+/** Numbers of the transactions in which this process reads, in ascending order. */
+const numbersRead = ({ root }: Pick<Environment, "root">): bigint[] =>
+  Array.from(root.readerList().matchAll(new RegExp(`^ *${process.pid} +\\S+ +(\\d+)$`, "gm")), ([, number = ""]) => BigInt(number))
+    .sort((a, b) => Number(a - b));
+
+/** How often LMDB's count is corrected before giving up: each time, another process must have opened the store during a commit. */
+const mostTries = 10;
+
+/**
+ * The same for the process that writes: never older than the last commit. LMDB by itself may open an older one after another process has
+ * opened the store (safe/transact.js).
+ */
+export const openNewest = (environment: Pick<Environment, "path" | "root">): ReadTransaction => {
+  for (let tries = 0; tries < mostTries; tries++) {
+    const newest = newestTransaction(environment.path);
+    environment.root.resetReadTxn();
+    const before = numbersRead(environment);
+    const transaction = openTransaction(environment);
+    const opened = numbersRead(environment).find((number, place) => number !== before[place]);
+    // lmdb-js opens none where it has one that is the newest.
+    if (opened === undefined || opened >= newest) return transaction;
+    transaction.done();
+    putRight(environment);
+  }
+  throw new Error(`${environment.path} does not show the last commit`);
 };
 
 const damaged = (database: DatabaseName, cause: unknown): PorticoError =>

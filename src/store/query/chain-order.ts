@@ -3,9 +3,17 @@ import type { StateRecord, WalletRecord } from "../layout/codec.js";
 import { firstNotBelow } from "../records/sorting.js";
 import { lists, numberKey, sets, textDigest } from "../layout/keys.js";
 import type { ReadSession } from "../lmdb/read-session.js";
-import { listSequence } from "../records/posting-list.js";
+import {
+  listSequence,
+  concatSequences,
+  emptySequence,
+  rankedNumbers,
+  mapSequence,
+  narrowed,
+  numberSequence,
+  type Sequence,
+} from "../records/sequence.js";
 import { existing, readBlock, transactionsOfBlock } from "../records/records.js";
-import { concatSequences, emptySequence, rankedNumbers, mapSequence, narrowed, numberSequence, type Sequence } from "../records/sequence.js";
 
 /**
  * The order of the chain: blocks by height, transactions by number. A range of times or heights is a window of these numbers, and

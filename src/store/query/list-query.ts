@@ -1,9 +1,13 @@
 import type { MaybePromise } from "../../../types/chain-adapter.js";
 import type { ListQuery, Page, Range } from "../../../types/chain-queries.js";
 import type { Sliced } from "../../async/time-slicing.js";
+import type { ChainRules } from "../../chain/rules.js";
+import type { StateRecord } from "../layout/codec.js";
 import { amountKey, numberKey } from "../layout/keys.js";
+import type { ReadSession } from "../lmdb/read-session.js";
 import { arraySequence, partsOf, type Sequence, stepNumbers, directed, reverseSequence } from "../records/sequence.js";
 import { type Comparable, comparisonOf, sortSliced } from "../records/sorting.js";
+import type { DelegateList } from "./lists/delegate-list.js";
 import type { Search } from "./search.js";
 
 /**
@@ -11,11 +15,25 @@ import type { Search } from "./search.js";
  * numbers are read, in a fraction of the time that the rows would take. The shortest sequence is gone through; the numbers of each of
  * the others, or of its complement if that is shorter, are marked in a bitmap beforehand.
  */
-interface Crossable<Filter> {
-  refs: Sequence<number>;
+type Crossable<Filter> = AccessPath<number, Filter>;
+
+/** All numbers of a list, or those that some of its filters leave, where these are adjacent. */
+export interface NumberWindow<Filter> {
+  from: number;
+  below: number;
   answers: readonly (keyof Filter)[];
-  ordered: boolean;
-  others?: { answers: readonly (keyof Filter)[]; refs(): Sequence<number> };
+}
+
+/** What the lists of a state are answered from. */
+export interface ListNeeds {
+  reading: ReadSession;
+  state: StateRecord;
+  rules: ChainRules;
+  search: Search;
+  /** Every delegate at the tip. */
+  delegates(): DelegateList;
+  /** Whether `state` is an earlier one than what is read: lists are cut at its end, sets cannot be. */
+  isPast: boolean;
 }
 
 /** Testing so few rows is as fast as finding out whether there is a better way. */
@@ -31,7 +49,7 @@ interface Marking<Filter> {
 }
 
 interface Crossing<Filter> {
-  base: Sequence<number>;
+  base: Crossable<Filter>;
   markings: readonly Marking<Filter>[];
 }
 
@@ -41,9 +59,10 @@ const markingsOf = <Filter>({ answers, refs, others }: Crossable<Filter>): Marki
 ];
 
 /** The plan with the fewest numbers to read; undefined where reading rows is no slower, or cannot be avoided. */
-const planned = <Filter>(ways: readonly Crossable<Filter>[], asked: readonly (keyof Filter)[]): Crossing<Filter> | undefined => {
+const planned = <Filter>(ways: readonly Crossable<Filter>[], asked: readonly (keyof Filter)[], byNumber: boolean): Crossing<Filter> | undefined => {
   const [base, ...further] = [...ways].sort((a, b) => a.refs.total - b.refs.total);
-  if (base?.ordered !== true || base.refs.total < fewRows) return undefined;
+  if (base === undefined || !(base.ordered || byNumber)) return undefined;
+  if (base.refs.total < fewRows && base.beyond !== true) return undefined;
   const possible = further.flatMap(markingsOf).sort((a, b) => a.numbers.total - b.numbers.total);
   const markings: Marking<Filter>[] = [];
   let left = asked.filter((name) => !base.answers.includes(name));
@@ -55,36 +74,54 @@ const planned = <Filter>(ways: readonly Crossable<Filter>[], asked: readonly (ke
     markings.push(least);
     left = left.filter((name) => !least.answers.includes(name));
   }
-  return { base: base.refs, markings };
+  return { base, markings };
 };
 
+/** A bit for each number below a bound. */
+function* bitsOf(numbers: Sequence<number>, below: number): Sliced<Uint8Array> {
+  const bits = new Uint8Array((below >>> 3) + 1);
+  for (const part of partsOf(numbers, stepNumbers)) {
+    for (const number of part) bits[number >>> 3] = (bits[number >>> 3] ?? 0) | (1 << (number & 7));
+    yield;
+  }
+  return bits;
+}
+
+function* ascending(numbers: Sequence<number>, below: number): Sliced<Sequence<number>> {
+  const bits = yield* bitsOf(numbers, below);
+  const found: number[] = [];
+  for (let byte = 0; byte < bits.length; byte++) {
+    if (byte % stepNumbers === 0) yield;
+    for (let left = bits[byte] ?? 0, number = byte * 8; left > 0; left >>>= 1, number++) if ((left & 1) === 1) found.push(number);
+  }
+  return arraySequence(found);
+}
+
 /**
- * Exactly the numbers that pass, in the order asked for; undefined where it is better to look at rows. All numbers are below `below`.
- * Never spends more of the search than looking at the rows would. @throws PorticoError SEARCH_TOO_WIDE
+ * Exactly the numbers that pass, in the order asked for; undefined where it is better to look at rows. Never spends more of the search than
+ * looking at the rows would. @throws PorticoError SEARCH_TOO_WIDE
  */
-function* intersection<Filter>(
+function* intersection<Row, Filter extends object, Field extends string>(
   ways: readonly Crossable<Filter>[],
-  asked: readonly (keyof Filter)[],
-  { below, search }: { below: number; search: Search },
+  { query: { filter, order }, value, window }: Pick<ListPlan<number, Row, Filter, Field>, "query" | "value" | "window">,
+  search: Search,
 ): Sliced<Sequence<number> | undefined> {
-  const crossing = planned(ways, asked);
+  if (window === undefined) return undefined;
+  const { from, below, answers } = window;
+  const asked = (Object.keys(filter) as (keyof Filter)[]).filter((name) => filter[name] !== undefined && !answers.includes(name));
+  const crossing = planned(ways, asked, value === undefined);
   if (crossing === undefined) return undefined;
   const { base, markings } = crossing;
-  const numbers = markings.reduce((sum, marking) => sum + marking.numbers.total, base.total);
+  const numbers = markings.reduce((sum, marking) => sum + marking.numbers.total, base.refs.total);
   search.spend(Math.ceil(numbers / numbersPerRow));
 
   const marked: { bits: Uint8Array; pass: boolean }[] = [];
-  for (const { numbers, pass } of markings) {
-    const bits = new Uint8Array((below >>> 3) + 1);
-    for (const part of partsOf(numbers, stepNumbers)) {
-      for (const number of part) bits[number >>> 3] = (bits[number >>> 3] ?? 0) | (1 << (number & 7));
-      yield;
-    }
-    marked.push({ bits, pass });
-  }
+  for (const { numbers: of, pass } of markings) marked.push({ bits: yield* bitsOf(of, below), pass });
+  const refs = base.ordered ? base.refs : directed(yield* ascending(base.refs, below), order.direction);
   const left: number[] = [];
-  for (const part of partsOf(base, stepNumbers)) {
+  for (const part of partsOf(refs, stepNumbers)) {
     for (const number of part) {
+      if (number < from || number >= below) continue;
       if (marked.every(({ bits, pass }) => (((bits[number >>> 3] ?? 0) & (1 << (number & 7))) !== 0) === pass)) left.push(number);
     }
     yield;
@@ -111,6 +148,8 @@ export interface AccessPath<Ref, Filter> {
   answers: readonly (keyof Filter)[];
   /** Whether `refs` come in the order asked for. */
   ordered: boolean;
+  /** Whether `refs` may have numbers beyond the list's window, as those of later blocks in an earlier state. */
+  beyond?: boolean;
   /** The complement: all rows that its `answers` do not let through, in any order; those that other filters leave out may be missing. */
   others?: { answers: readonly (keyof Filter)[]; refs(): Sequence<Ref> };
 }
@@ -128,8 +167,8 @@ interface ListPlan<Ref extends Comparable, Row, Filter, Field extends string> {
   /** What the list is ordered by; undefined where that is the reference itself. Rows of equal value go by reference, as `ties` says. */
   value: ((row: Row) => Comparable | null) | undefined;
   ties: "asc" | "desc";
-  /** Exclusive upper bound of references that are whole numbers. If given, several access paths can be intersected. */
-  below?: number;
+  /** Of references that are whole numbers. If given, several access paths can be intersected. */
+  window?: NumberWindow<Filter>;
 }
 
 /** Rows of the largest page that is read in one step. */
@@ -149,7 +188,7 @@ export const answerList = <Ref extends Comparable, Row, Filter extends object, F
   let total: number | undefined;
   for (const path of plan.paths) {
     paths.push(path);
-    if (test(filter, new Set(path.answers)) !== undefined) continue;
+    if (path.beyond === true || test(filter, new Set(path.answers)) !== undefined) continue;
     total ??= path.refs.total;
     if (offset >= total) return { rows: [], total };
     if (!path.ordered) continue;
@@ -181,15 +220,18 @@ function* lookFor<Ref extends Comparable, Row, Filter extends object, Field exte
   search: Search,
 ): Sliced<Page<Row>> {
   if (total === undefined) {
-    const refs = yield* intersect(paths, plan, search);
-    if (refs !== undefined) return yield* cutSliced(refs, plan, search);
+    // With a window given, references are numbers.
+    const refs = yield* intersection(paths as unknown as readonly Crossable<Filter>[], plan as unknown as ListPlan<number, Row, Filter, Field>, search);
+    if (refs !== undefined) return yield* cutSliced(refs as unknown as Sequence<Ref>, plan, search);
   }
-  const whole = least(paths, ({ refs }) => refs.total);
+  // What is beyond the window is left out by the tests of rows, if there is any.
+  const tested = paths.filter(({ beyond, answers }) => beyond !== true || plan.test(plan.query.filter, new Set(answers)) !== undefined);
+  const whole = least(tested, ({ refs }) => refs.total);
   if (whole === undefined) return { rows: [], total: 0 };
   if (total !== undefined) {
     const near = nearness(plan.query, total);
     const expected = ({ refs }: AccessPath<Ref, Filter>): number => Math.ceil((near / total) * refs.total);
-    const ordered = paths.filter((path) => path.ordered);
+    const ordered = tested.filter((path) => path.ordered);
     const path = least(ordered, expected);
     const likely = path === undefined ? Infinity : expected(path);
     // In case it has to go further than expected, enough has to be left for the other way.
@@ -201,19 +243,6 @@ function* lookFor<Ref extends Comparable, Row, Filter extends object, Field exte
   }
   search.require(whole.refs.total);
   return yield* whole.ordered ? countInOrder(whole, plan, search) : putInOrder(whole, plan, search);
-}
-
-/** The references of exactly the rows that pass, in order, where that takes less than looking at rows. */
-function* intersect<Ref extends Comparable, Row, Filter extends object, Field extends string>(
-  paths: readonly AccessPath<Ref, Filter>[],
-  { query: { filter }, below }: ListPlan<Ref, Row, Filter, Field>,
-  search: Search,
-): Sliced<Sequence<Ref> | undefined> {
-  if (below === undefined) return undefined;
-  const asked = (Object.keys(filter) as (keyof Filter)[]).filter((name) => filter[name] !== undefined);
-  // With `below` given, references are numbers.
-  const numbers = paths as unknown as readonly AccessPath<number, Filter>[];
-  return (yield* intersection(numbers, asked, { below, search })) as unknown as Sequence<Ref> | undefined;
 }
 
 /** How many of the rows that pass lie between the nearer end of the list and the far end of the page. */

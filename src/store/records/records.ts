@@ -12,9 +12,10 @@ import {
   stateCodec,
   type WalletRecord,
   walletCodec,
+  blockCodec,
+  transactionCodec,
 } from "../layout/codec.js";
 import { entryOf } from "./ranked-set.js";
-import { blockCodec, transactionCodec } from "../layout/block-codec.js";
 import { type DatabaseName, idKey, numberKey, sets, textKey } from "../layout/keys.js";
 import type { Lookup } from "../lmdb/read-session.js";
 

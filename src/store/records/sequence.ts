@@ -1,6 +1,8 @@
 import { type Entry, firstWithin, fromNth, type KeyRange, rankOf, readEntries, type ReadKeys, readNumbers, sizeOf } from "./ranked-set.js";
 import { firstNotBelow, countBefore } from "./sorting.js";
+import { listKey, numberIn, pieceLength } from "../layout/posting-pieces.js";
 import type { ReadSession } from "../lmdb/read-session.js";
+import { existing } from "./records.js";
 
 /** An ordered list, any part of which can be read without walking to it. The store answers queries from these. */
 export interface Sequence<T> {
@@ -187,6 +189,22 @@ export const narrowed = (sequence: Sequence<number>, from: number, below: number
 /** First place in low..high whose number is not below `value`. */
 export const lowerBound = (sequence: Sequence<number>, value: number, low: number, high: number): number =>
   firstNotBelow(low, high, value, (place) => sequence.slice(place, 1)[0] ?? Infinity);
+
+/** A posting list: it grows only at its end (`appendToList`), so the place of any page can be computed. Its length is kept with its owner. */
+export const listSequence = (reading: ReadSession, list: number, owner: number, length: number): Sequence<number> => ({
+  total: length,
+  slice: (offset, limit) => {
+    const end = Math.min(length, offset + limit);
+    const numbers: number[] = [];
+    for (let place = offset; place < end; ) {
+      const piece = Math.floor(place / pieceLength);
+      const bytes = existing(reading.get("lists", listKey(list, owner, piece)) as Buffer | undefined, "part of a list");
+      const begin = piece * pieceLength;
+      for (const last = Math.min(end, begin + pieceLength); place < last; place++) numbers.push(numberIn(bytes, place - begin));
+    }
+    return numbers;
+  },
+});
 
 /** The keys of a counted set from `from` (inclusive) to `to` (exclusive), in order; undefined: to the end. */
 export const rankedSequence = (reading: ReadSession, set: number, from?: Buffer, to?: Buffer): Sequence<Entry> =>

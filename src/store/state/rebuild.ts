@@ -1,7 +1,7 @@
 import { performance } from "node:perf_hooks";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type DatabaseName, databases, textKey } from "../layout/keys.js";
-import { historyFromKey, historyTipKey } from "../layout/history-rows.js";
+import { historyFromKey, historyTipKey } from "../write/history-rows.js";
 import { checksumsKey, checksumsOfOldChain, parseChecksumKey } from "../layout/checksums.js";
 import { listKey, pieceLength, pieceParts } from "../layout/posting-pieces.js";
 import { createWriteLog } from "../layout/write-log.js";
@@ -9,7 +9,7 @@ import type { Environment } from "../lmdb/environment.js";
 import { createReadSession } from "../lmdb/read-session.js";
 import { transact } from "../lmdb/safe/transact.js";
 import { rankingKey, readFullBlock, stateKey } from "../records/records.js";
-import type { WriteBatch } from "../write/batch/write-batch.js";
+import type { WriteBatch } from "../write/write-batch.js";
 import { directly, putOrphan, putRebuilt, withApplied } from "../follow/orphans.js";
 
 /** A store that is being built anew, in place, because the host's chain left it further back than it can be reverted. */

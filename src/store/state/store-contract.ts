@@ -3,10 +3,9 @@ import type { ChainAdapter, ChainSnapshot, ChangesView, SnapshotBounds } from ".
 import type { FullBlock } from "../../chain/blocks/block.js";
 import type { ChainRules } from "../../chain/rules.js";
 import type { FullClock } from "../../async/clock.js";
-import type { Environment, StoreAccess } from "../lmdb/environment.js";
-import type { WriteWatch } from "../lmdb/write-watch.js";
-import type { OtherReward } from "../query/rewards.js";
+import type { Environment, StoreAccess, WriteWatch } from "../lmdb/environment.js";
 import type { SearchesOptions } from "../query/search.js";
+import type { FillProgress } from "../write/account-indexes.js";
 import type { TimesOf } from "../write/writer.js";
 import type { Rebuild } from "./rebuild.js";
 
@@ -47,6 +46,12 @@ export interface StoreNeeds {
 
 export type BlockName = Pick<Block, "height" | "id">;
 
+/** A block whose reward is not the one that the milestones give at its height. */
+export interface OtherReward {
+  block: Block;
+  expected: bigint;
+}
+
 /** The LMDB store: a ChainAdapter, and the writing of blocks. */
 export interface Store extends ChainAdapter {
   readonly environment: Environment;
@@ -75,13 +80,12 @@ export interface Store extends ChainAdapter {
   written(): Promise<void>;
   /** Reverts the tip. @throws PorticoError STORE_UNDO_EXHAUSTED */
   revert(): Promise<void>;
-  /**
-   * Removes undo records and digests of blocks that can no longer be reverted, because `undoBlocks` is less than it was; ends early if
-   * `isStopped`.
-   */
-  trimUndo(isStopped?: () => boolean): Promise<void>;
-  /** Fills a part of the ranked sets that the store did not have when it was opened. Returns whether there is more to do. */
+  /** How far the ranked sets are filled that the store did not have when it was opened; undefined where all are full. */
+  filling(): FillProgress | undefined;
+  /** Fills a part of them. Returns whether there is more to do. */
   fillSets(): Promise<boolean>;
+  /** Id of the block at a height of the chain that this process writes; undefined where there is none. */
+  idAt(height: number): string | undefined;
   /** The first block from a height on whose reward is not that of the milestones. */
   firstOtherReward(from: number): OtherReward | undefined;
   /** Whether every block above a height can be reverted. */

@@ -1,19 +1,73 @@
 import type { ChainSnapshot, SnapshotBounds } from "../../../types/chain-adapter.js";
 import { runSliced, type Pace, type Sliced } from "../../async/time-slicing.js";
 import type { FullBlock } from "../../chain/blocks/block.js";
-import { putOrphan } from "../follow/orphans.js";
+import { putOrphan, leaveRebuilt } from "../follow/orphans.js";
 import type { Environment } from "../lmdb/environment.js";
-import { readState } from "../records/records.js";
-import type { FreshReads } from "../write/batch/fresh-read.js";
-import { removeOldUndo } from "../write/batch/undo.js";
-import { createWriteBatch, type WriteBatch } from "../write/batch/write-batch.js";
-import { areFilled } from "../write/set-fills.js";
+import { createWriteBatch, type WriteBatch } from "../write/write-batch.js";
+import { readFillProgress } from "../write/account-indexes.js";
 import { createWriter, type Writer } from "../write/writer.js";
-import type { ChainMarks } from "./chain-marks.js";
-import type { Views } from "./read-views.js";
-import { beginRebuild, readRebuild, removeOldChain } from "./rebuild.js";
-import type { StateView } from "./snapshot.js";
-import type { Store, StoreNeeds } from "./store-contract.js";
+import { idIn, type StateView, type Views } from "./views.js";
+import { beginRebuild, readRebuild, removeOldChain, completeKey, type Rebuild, writeRebuild } from "./rebuild.js";
+import type { Store, StoreNeeds, BlockName } from "./store-contract.js";
+import { textKey } from "../layout/keys.js";
+import { transact } from "../lmdb/safe/transact.js";
+
+/** What the store notes of itself beside the chain. */
+export interface ChainMarks extends Pick<Store, "isComplete" | "markComplete" | "disown" | "disowned"> {
+  /** As the process that writes knows it. */
+  complete: boolean;
+  /** As the process that writes knows it. Undefined unless the store is being rebuilt. */
+  rebuild: Rebuild | undefined;
+}
+
+const disownedKey = textKey("disowned");
+
+interface MarksNeeds {
+  isWriter: boolean;
+  views: Pick<Views, "ofNow" | "refresh">;
+  /** When a block was reverted, in milliseconds since 1970. */
+  revertedAt(id: string): number;
+}
+
+export const createChainMarks = (environment: Environment, { isWriter, views, revertedAt }: MarksNeeds): ChainMarks => {
+  const { meta } = environment.db;
+  const readComplete = (): boolean => meta.get(completeKey) === true;
+  const complete = readComplete();
+  let disowned = meta.get(disownedKey) as BlockName | undefined;
+
+  const isOnChain = ({ height, id }: BlockName): boolean => {
+    const view = views.ofNow();
+    return view !== undefined && idIn(view, height) === id;
+  };
+
+  const marks: ChainMarks = {
+    complete,
+    rebuild: complete ? undefined : readRebuild(environment),
+    isComplete: () => {
+      if (isWriter) return marks.complete;
+      environment.root.resetReadTxn();
+      return readComplete();
+    },
+    markComplete: () => {
+      transact(environment, () => {
+        if (marks.rebuild !== undefined) leaveRebuilt(environment, isOnChain, revertedAt);
+        meta.putSync(completeKey, true);
+        writeRebuild(environment, undefined);
+      });
+      marks.complete = true;
+      marks.rebuild = undefined;
+      // What the rebuild has left is read in the view of its last block.
+      views.refresh();
+    },
+    disown: (block) => {
+      if (block?.id === disowned?.id) return;
+      transact(environment, () => (block === undefined ? meta.removeSync(disownedKey) : meta.putSync(disownedKey, block)));
+      disowned = block;
+    },
+    disowned: () => disowned,
+  };
+  return marks;
+};
 
 interface CommitQueueNeeds {
   /** Commits what was prepared, and does all that follows from that. */
@@ -92,7 +146,6 @@ interface StoreWritesNeeds extends StoreNeeds {
   /** Whether this process writes the blocks. */
   isWriter: boolean;
   environment: Environment;
-  newest: FreshReads;
   views: Views;
   marks: ChainMarks;
   /** A snapshot of a state that is not shown yet. */
@@ -101,7 +154,7 @@ interface StoreWritesNeeds extends StoreNeeds {
   revertedAt(id: string): number;
 }
 
-interface StoreWrites extends Pick<Store, "apply" | "applyAhead" | "written" | "revert" | "trimUndo" | "fillSets" | "startOver"> {
+interface StoreWrites extends Pick<Store, "apply" | "applyAhead" | "written" | "revert" | "filling" | "fillSets" | "startOver"> {
   /** Resolves when no commit is under way. */
   idle(): Promise<void>;
 }
@@ -146,20 +199,10 @@ const createLine = (pending: WriteBatch, writer: Writer, views: Views, show: (vi
     },
   });
 
-/** Some at a time: there may be many. */
-const trimUndo = async (pending: WriteBatch, undoBlocks: number, write: (work: Sliced<void>) => Promise<void>, isStopped: () => boolean): Promise<void> => {
-  const during = { isLeft: true };
-  const some = function* (): Sliced<void> {
-    during.isLeft = removeOldUndo(pending, readState(pending)?.tip.height ?? 0, undoBlocks);
-    yield;
-  };
-  while (during.isLeft && !isStopped()) await write(some());
-};
-
 /** The writing side of the store. */
 export const createStoreWrites = (needs: StoreWritesNeeds): StoreWrites => {
   const { undoBlocks, environment, views, marks, revertedAt } = needs;
-  const pending = createWriteBatch(environment, needs.newest);
+  const pending = createWriteBatch(environment);
   const writer = createWriter(pending, needs.rules, { undoBlocks, history: needs.history, timesOf: needs.timesOf });
   const { show, showNow } = createShow(needs);
   const line = createLine(pending, writer, views, show);
@@ -190,19 +233,20 @@ export const createStoreWrites = (needs: StoreWritesNeeds): StoreWrites => {
     marks.rebuild = readRebuild(environment);
   };
 
+  const filling: Store["filling"] = () => {
+    const view = views.ofNow();
+    return view && readFillProgress(view.reading);
+  };
+
   return {
     apply: (blocks, chainHeight, appliedAt) => line.write(putOn(blocks, chainHeight, appliedAt)),
     applyAhead: (blocks, chainHeight, appliedAt) => line.writeAhead(putOn(blocks, chainHeight, appliedAt)),
     written: line.written,
     revert: () => line.write(takeOut()),
-    trimUndo: (isStopped = () => false) => trimUndo(pending, undoBlocks, line.write, isStopped),
+    filling,
     fillSets: async () => {
-      const isDone = (): boolean => {
-        const view = views.ofNow();
-        return view === undefined || areFilled(view.reading);
-      };
-      if (!isDone()) await line.write(writer.fill());
-      return !isDone();
+      if (filling() !== undefined) await line.write(writer.fill());
+      return filling() !== undefined;
     },
     startOver,
     idle: line.idle,

@@ -1,29 +1,29 @@
 import { performance } from "node:perf_hooks";
 import type { Transaction as ReadTransaction } from "lmdb";
+import { type ReadSession, createCheckedSession, createReadSession, openNewest, openTransaction } from "../lmdb/read-session.js";
+import type { ChainRules } from "../../chain/rules.js";
+import { parseAmount } from "../../chain/amount.js";
+import { firstWhere } from "../records/sorting.js";
+import { rankOf } from "../records/ranked-set.js";
+import { existing, readState, stateKey, readBlock, readFullBlock, readRound } from "../records/records.js";
+import { amountKey, numberKey, sets } from "../layout/keys.js";
+import type { OtherReward, Store, StoreNeeds, StoreOptions } from "./store-contract.js";
 import type { ChangesView, KeptBlock, OrphanBlock, ChainSnapshot, SnapshotBounds } from "../../../types/chain-adapter.js";
 import type { RoundDelegate, Tip } from "../../../types/chain.js";
 import { systemClock } from "../../async/clock.js";
 import { PorticoError } from "../../errors.js";
 import { readOrphan, readTimes, withApplied } from "../follow/orphans.js";
-import { createOldest, historyMissing } from "../history/past-records.js";
+import { historyMissing, oldestState } from "../history/past-records.js";
 import { createPastLists, createPastSnapshot } from "../history/past-snapshot.js";
 import type { StateRecord } from "../layout/codec.js";
 import { noEntries } from "../layout/write-log.js";
 import { type Environment, openEnvironment } from "../lmdb/environment.js";
-import { createCheckedSession, createReadSession, openTransaction } from "../lmdb/read-session.js";
-import { firstOtherReward } from "../query/rewards.js";
 import { type Searches, createSearches } from "../query/search.js";
-import { readState, stateKey, readBlock, readFullBlock, readRound } from "../records/records.js";
 import { checkRules } from "../records/rules-fingerprint.js";
-import { createFreshReads } from "../write/batch/fresh-read.js";
-import { hasUndo } from "../write/batch/undo.js";
-import { readDigest } from "../write/state-digest.js";
-import { type ChainMarks, createChainMarks } from "./chain-marks.js";
-import { type Views, createViews } from "./read-views.js";
+import { lowestRevertible, readDigest } from "../write/undo.js";
+import { type ChainMarks, createChainMarks, createStoreWrites } from "./store-writes.js";
+import { createSnapshot, createViews, idIn, type StateView, type Views } from "./views.js";
 import { completeKey, readRebuild } from "./rebuild.js";
-import { type StateView, createSnapshot } from "./snapshot.js";
-import type { Store, StoreNeeds, StoreOptions } from "./store-contract.js";
-import { createStoreWrites } from "./store-writes.js";
 
 export type { Prewarm, Store, StoreNeeds, StoreOptions } from "./store-contract.js";
 
@@ -52,6 +52,45 @@ export const createTipCache = ({ db }: Environment) => {
   };
 };
 
+/** Heights, both included, in which all blocks should have one reward. */
+interface Span {
+  from: number;
+  to: number;
+  reward: bigint;
+}
+
+/** The reward of genesis is not compared. */
+const firstRewarded = 2;
+
+const spansOf = ({ milestones: { all } }: ChainRules, from: number, to: number): Span[] =>
+  all
+    .map(({ height, reward }, index) => ({
+      from: Math.max(height, from, firstRewarded),
+      to: Math.min((all[index + 1]?.height ?? Infinity) - 1, to),
+      reward: parseAmount(reward),
+    }))
+    .filter((span) => span.from <= span.to);
+
+/**
+ * The first such block from one height to another, both included; those that `network.exceptions.blocks` names do not count. Found by
+ * counting in the index of rewards, so that it costs the same for chains of any length.
+ */
+const firstOtherReward = (reading: ReadSession, rules: ChainRules, from: number, to: number): OtherReward | undefined => {
+  if (rules.network.rewards === "blocks") return undefined;
+  const rankAt = (reward: bigint, height: number): number =>
+    rankOf(reading, sets.blocksByReward, Buffer.concat([amountKey(reward), numberKey(height)]));
+  for (const span of spansOf(rules, from, to)) {
+    const below = rankAt(span.reward, span.from);
+    const isOther = (height: number): boolean => rankAt(span.reward, height + 1) - below <= height - span.from;
+    if (!isOther(span.to)) continue;
+    const height = firstWhere(span.from, span.to, isOther);
+    const block = existing(readBlock(reading, height), `block ${height}`);
+    const expected = rules.rewardOf(block);
+    return expected === undefined ? firstOtherReward(reading, rules, height + 1, to) : { block, expected };
+  }
+  return undefined;
+};
+
 /** Milliseconds that blocks are read for in one piece. */
 const longestRead = 5;
 
@@ -69,10 +108,7 @@ const createChangesView = ({ reading, state }: Pick<StateView, "reading" | "stat
   const tip: Tip = state.tip;
   return {
     tip,
-    idAt: (height) => {
-      if (height === tip.height) return tip.id;
-      return height < 1 || height > tip.height ? undefined : readBlock(reading, height)?.id;
-    },
+    idAt: (height) => idIn({ reading, state }, height),
     blocks: (from, limit) => {
       const begun = performance.now();
       const last = Math.min(tip.height, from + limit - 1);
@@ -125,8 +161,6 @@ const createStoreReads = (needs: StoreReadsNeeds): StoreReads => {
   const snapshotOf: StoreReads["snapshotOf"] = (view, { searchRows = Infinity } = {}) =>
     createSnapshot(view, searches.begin(searchRows), views.take(view));
 
-  const oldest = createOldest(history);
-
   const snapshotAt: Store["snapshotAt"] = (height, { searchRows = Infinity } = {}) => {
     if (!history) throw new PorticoError("NOT_SUPPORTED", "This node keeps no history.");
     const view = servedView();
@@ -136,7 +170,8 @@ const createStoreReads = (needs: StoreReadsNeeds): StoreReads => {
       const { height: tip } = view.state.tip;
       if (height === tip) return createSnapshot(view, searches.begin(searchRows), release);
       if (height >= 1 && height < tip) {
-        if (height < oldest.heightOf(view)) throw historyMissing(oldest.of(view));
+        const oldest = oldestState(view.reading, view.state);
+        if (height < oldest) throw historyMissing(oldest, view.reading);
         return createPastSnapshot(view, height, { search: searches.begin(searchRows), lists: pastLists, release });
       }
     } catch (error) {
@@ -173,15 +208,14 @@ export const createStore = (options: StoreOptions, needs: StoreNeeds): Store => 
   const { rules } = needs;
   const isWriter = access === "write";
   const environment = openEnvironment(options.dataDir, rules.network.network.nethash, { access, disposable, writes: needs.writes, check: (opened) => checkRules(opened, rules, { writes: isWriter }) });
-  const newest = createFreshReads(environment);
   const tipState = createTipCache(environment);
   const searches = createSearches(needs.searches);
-  const views = createViews({ environment, rules, openTransaction: isWriter ? newest.open : () => openTransaction(environment), tipState });
+  const views = createViews({ environment, rules, openTransaction: () => (isWriter ? openNewest : openTransaction)(environment), tipState });
   if (isWriter) views.show(views.ofLastCommit());
   const revertedAt = createRevertedAt(needs);
   const marks = createChainMarks(environment, { isWriter, views, revertedAt });
   const { snapshotOf, ...reads } = createStoreReads({ isWriter, history, views, marks, searches });
-  const { idle, ...writing } = createStoreWrites({ ...needs, undoBlocks: options.undoBlocks, history, isWriter, environment, newest, views, marks, snapshotOf, revertedAt });
+  const { idle, ...writing } = createStoreWrites({ ...needs, undoBlocks: options.undoBlocks, history, isWriter, environment, views, marks, snapshotOf, revertedAt });
 
   /** lmdb-js by itself reuses a read transaction until the event loop has turned, and would miss what another process commits meanwhile. */
   const readTip = (): Tip | undefined => {
@@ -197,15 +231,17 @@ export const createStore = (options: StoreOptions, needs: StoreNeeds): Store => 
     ...{ isComplete: marks.isComplete, disown: marks.disown, disowned: marks.disowned },
     tip: isWriter ? () => views.ofNow()?.state.tip : readTip,
     completeTip: () => (marks.isComplete() ? (isWriter ? views.ofNow()?.state.tip : tipState()?.tip) : undefined),
+    idAt: (height) => {
+      const view = views.ofNow();
+      return view && idIn(view, height);
+    },
     firstOtherReward: (from) => {
       const view = views.ofNow();
       return view && firstOtherReward(view.reading, rules, from, view.state.tip.height);
     },
     canRevertTo: (height) => {
       const view = views.ofNow();
-      let next = view?.state.tip.height ?? 0;
-      while (view !== undefined && next > height && hasUndo(view.reading, next)) next--;
-      return next <= height;
+      return view === undefined || lowestRevertible(view.reading, view.state.tip.height, height) <= height;
     },
     rebuilding: () => {
       if (!isWriter) environment.root.resetReadTxn();

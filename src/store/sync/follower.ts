@@ -6,9 +6,8 @@ import { parseBlockHeader } from "../../chain/blocks/block.js";
 import { closeAll } from "../../async/close-all.js";
 import { messageOf, PorticoError } from "../../errors.js";
 import { rebuildText } from "../state/rebuild.js";
-import { type CatchingUp, type CatchingUpNeeds, createCatchingUp } from "./catch-up.js";
-import { createRetrying, type RetryPace } from "./retry.js";
-import { headerOf, runsOf, type EmittedBlock } from "./apply-run.js";
+import { type CatchingUp, type CatchingUpNeeds, createCatchingUp, headerOf, runsOf, type EmittedBlock } from "./catch-up.js";
+import { createFilling, createRetrying, createTurns, fillingText, type RetryPace } from "./turns.js";
 
 export interface FollowerNeeds extends CatchingUpNeeds {
   /** Is told how long each block of the host's took to be written, in milliseconds. */
@@ -43,45 +42,13 @@ export interface Follower {
   isReady(): boolean;
   /** That the store is being rebuilt, why, and how far it is; undefined unless it is. */
   rebuilding(): string | undefined;
+  /** That an index is being filled, and how far it is; undefined where none is. */
+  filling(): string | undefined;
   stop(): Promise<void>;
 }
 
 /** Milliseconds that `start` waits for the source: one that does not answer must not keep the node from serving. */
 const patience = 2_000;
-
-/** One thing at a time, in order of arrival. */
-const createTurns = () => {
-  let queue: Promise<void> = Promise.resolve();
-  /** How many things wait in it. */
-  let waiting = 0;
-
-  const add = (work: () => Promise<void>): void => {
-    waiting++;
-    queue = queue.then(work).finally(() => waiting--);
-  };
-
-  return {
-    add,
-    /** For work that is nobody's concern: it makes others wait for their turn, but does not count as under way. */
-    aside: (work: () => Promise<void>): void => void (queue = queue.then(work)),
-    /** For a caller that waits for the work and is told if it fails. */
-    done: (work: () => Promise<void>): Promise<void> => {
-      const done = queue.then(work);
-      add(() => done.catch(() => undefined));
-      return done;
-    },
-    isIdle: () => waiting === 0,
-    /** Resolves when all that is in it now is done. */
-    last: () => queue,
-    settled: async (): Promise<void> => {
-      let last: Promise<void> | undefined;
-      while (last !== queue) {
-        last = queue;
-        await last;
-      }
-    },
-  };
-};
 
 const missing = ({ height, id }: Tip, other: string | undefined, hasSource: boolean): PorticoError => {
   const named = `block ${height} (${id})`;
@@ -167,26 +134,6 @@ const createHints = (logger: Logger) => {
       if (polled >= mostPolled) tell("", `the last ${polled} blocks came from the block source, and none by an event: the host's \`events\` are to emit \`block.applied\` and \`block.reverted\`, by these names, or blocks are some seconds late`);
     },
   };
-};
-
-/** Fills the sets that the store lacks, a part at a time, between the host's blocks. What fails is tried again when called again. */
-const createFilling = (store: CatchingUpNeeds["store"], turns: ReturnType<typeof createTurns>, { logger, isStopped }: { logger: Logger; isStopped(): boolean }) => {
-  let isDue = false;
-  const fillSome = async (): Promise<void> => {
-    isDue = false;
-    if (isStopped() || !store.isComplete()) return;
-    try {
-      if (await store.fillSets()) goOn();
-    } catch (error) {
-      logger.warn(`an index of the store cannot be filled at present: ${messageOf(error)}`);
-    }
-  };
-  const goOn = (): void => {
-    if (isDue) return;
-    isDue = true;
-    setImmediate(() => turns.aside(fillSome));
-  };
-  return goOn;
 };
 
 type Hints = ReturnType<typeof createHints>;
@@ -281,11 +228,11 @@ const createPoll =
 
 export const createFollower = ({ events, lookInterval = 5_000, ...needs }: FollowerNeeds): Follower => {
   const { store, source, logger } = needs;
-  const { begin, catchUp, look, takeOutUnsaved, applyRun, takeOut, checkRewards, idAt, compared, shrunkTo, target, stop } = createCatchingUp(needs);
+  const { begin, catchUp, look, takeOutUnsaved, applyRun, takeOut, checkRewards, compared, shrunkTo, target, stop } = createCatchingUp(needs);
   const turns = createTurns();
   const hints = createHints(logger);
   let stopped = false;
-  const awaited = createAwaited(idAt, source !== undefined);
+  const awaited = createAwaited(store.idAt, source !== undefined);
   let looking: NodeJS.Timeout | undefined;
   const fillSets = createFilling(store, turns, { logger, isStopped: () => stopped });
   const retrying = createRetrying(() => enqueue(caughtUp), { logger, writes: store.environment.writes, pace: needs.retryPace });
@@ -338,6 +285,7 @@ export const createFollower = ({ events, lookInterval = 5_000, ...needs }: Follo
       const rebuild = store.rebuilding();
       return rebuild && rebuildText(rebuild, target());
     },
+    filling: () => fillingText(store.filling()),
     stop: async () => {
       stopped = true;
       stop();

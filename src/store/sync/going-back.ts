@@ -50,8 +50,6 @@ interface GoingBackNeeds {
  * is then built anew from the block source.
  */
 export interface GoingBack {
-  /** Id of the store's block at a height. */
-  idAt(height: number): string | undefined;
   has(block: Pick<Block, "id" | "height"> | undefined): boolean;
   /** Where the source's chain leaves the store's, whose tip the source does not have. */
   findFork(): Promise<Fork>;
@@ -66,17 +64,6 @@ export interface GoingBack {
   resume(): Promise<void>;
 }
 
-/** Id of the store's block at a height. */
-const idIn = (store: Store, height: number): string | undefined => {
-  const chain = store.snapshot();
-  try {
-    const block = chain?.block({ height });
-    return block === undefined || block instanceof Promise ? undefined : block.id;
-  } finally {
-    chain?.release?.();
-  }
-};
-
 /** What keeps the store from going back to a height; undefined if nothing does. */
 const obstacle = ({ height: shared, goesOn }: Fork, height: number): string | undefined => {
   if (shared > height) return `the block source still has block ${height + 1}`;
@@ -90,19 +77,17 @@ const exhausted = (height: number, why: string): PorticoError =>
 const forkOf = async (store: Store, source: SourceReads): Promise<Fork> => {
   const isShared = async (height: number): Promise<boolean> => {
     const block = await source.at(height);
-    return block !== undefined && block.id === idIn(store, height);
+    return block !== undefined && block.id === store.idAt(height);
   };
   // What the source lacked before, it may have now: a host's database can be a moment behind.
   const hasOther = async (height: number): Promise<boolean> => {
     const block = await source.at(height);
-    return block !== undefined && block.id !== idIn(store, height);
+    return block !== undefined && block.id !== store.idAt(height);
   };
   return findFork(store.tip()?.height ?? 0, isShared, hasOther);
 };
 
 export const createGoingBack = ({ store, source, hasSource, logger, begin, onRebuild, leaving }: GoingBackNeeds): GoingBack => {
-  const idAt = (height: number): string | undefined => idIn(store, height);
-
   const find = (): Promise<Fork> => forkOf(store, source);
 
   const revertTo = async (height: number): Promise<void> => {
@@ -117,7 +102,7 @@ export const createGoingBack = ({ store, source, hasSource, logger, begin, onReb
   const rebuildFrom = async (fork: number): Promise<void> => {
     const [first, second] = await source.read(1, 2);
     if (source.isStopped()) return;
-    if (first === undefined || first.id !== idAt(1) || (fork > 1 && second?.id !== idAt(2))) {
+    if (first === undefined || first.id !== store.idAt(1) || (fork > 1 && second?.id !== store.idAt(2))) {
       throw new PorticoError(
         "STORE_UNDO_EXHAUSTED",
         `the host's chain leaves the store's after block ${fork}, further back than can be reverted (\`undoBlocks\`), and the block source does not have the blocks from genesis on, to rebuild the store from: let \`blocks\` read the whole chain`,
@@ -128,13 +113,12 @@ export const createGoingBack = ({ store, source, hasSource, logger, begin, onReb
   };
 
   return {
-    idAt,
-    has: (block) => block !== undefined && idAt(block.height) === block.id,
+    has: (block) => block !== undefined && store.idAt(block.height) === block.id,
     findFork: find,
     toFork: async (height) => {
       const tip = store.tip();
       if (tip === undefined || source.isStopped()) return;
-      if (height === 0) throw new PorticoError("BLOCK_DOES_NOT_CHAIN", `the block source begins with ${String((await source.at(1))?.id)}, but this network's genesis is ${String(idAt(1))}`);
+      if (height === 0) throw new PorticoError("BLOCK_DOES_NOT_CHAIN", `the block source begins with ${String((await source.at(1))?.id)}, but this network's genesis is ${String(store.idAt(1))}`);
       await leaving?.(tip);
       if (!store.canRevertTo(height)) return rebuildFrom(height);
       const left = tip.height === height + 1 ? `block ${tip.height} (${tip.id}) is` : `blocks ${height + 1} to ${tip.height} are`;

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Tip } from "../../../types/chain.js";
 import type { BlockData, BlockSource, IndexingProgress } from "../../../types/events.js";
 import type { FullClock } from "../../async/clock.js";
@@ -5,10 +6,9 @@ import type { Logger } from "../../../types/node-context.js";
 import { firstWhere } from "../records/sorting.js";
 import type { Store } from "../state/store.js";
 import type { Disowned, GoingBack } from "./going-back.js";
-import type { SourceNode, SourceReads } from "./source.js";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type { FullBlock } from "../../chain/blocks/block.js";
 import type { Pace } from "../../async/time-slicing.js";
+import type { SourceNode, SourceReads } from "./source.js";
 
 /** Milliseconds that one write should take, disk included: the process cannot stop before it ends. */
 const writeBudget = 100;
@@ -129,17 +129,21 @@ export interface SourceExtent {
   liveFrom: number;
 }
 
-interface ReadOnNeeds {
+/** What works together to bring the store to where the source is. */
+export interface SyncParts {
   store: Store;
   source: SourceReads;
+  goingBack: GoingBack;
+  disowned: Disowned;
+  extent: SourceExtent;
+  applyAll(blocks: readonly BlockData[], progress: Progress): Promise<void>;
+}
+
+interface ReadOnNeeds extends SyncParts {
   blocks: BlockSource | undefined;
   node: SourceNode | undefined;
   logger: Logger;
   clock: FullClock;
-  goingBack: Pick<GoingBack, "findFork" | "toFork" | "toHeight">;
-  disowned: Disowned;
-  extent: SourceExtent;
-  applyAll(blocks: readonly BlockData[], progress: Progress): Promise<void>;
   /** Begins to count the progress of a reading. */
   startProgress(blocks: BlockSource): Progress;
   /** Called when the store has been compared with the source. */

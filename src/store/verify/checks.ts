@@ -2,7 +2,7 @@ import { Unpackr } from "msgpackr";
 import { createDigest, delegatePart, lockPart, ranksPart, supplyPart, walletPart } from "../../chain/digest.js";
 import { messageOf } from "../../errors.js";
 import { orphanRows } from "../follow/orphans.js";
-import { blockCodec } from "../layout/block-codec.js";
+import { blockCodec, stateCodec, type StateRecord, delegateCodec, lockCodec, rankingCodec, walletCodec } from "../layout/codec.js";
 import {
   type Checksum,
   changeChecksum,
@@ -18,7 +18,6 @@ import {
   readChecksum,
   rowChecksum,
 } from "../layout/checksums.js";
-import { stateCodec, type StateRecord, delegateCodec, lockCodec, rankingCodec, walletCodec } from "../layout/codec.js";
 import { type Format, formatKey, layoutVersion, type DatabaseName, databases, holdsBytes, numberKey, textKey } from "../layout/keys.js";
 import { decodeRow, hasCheckedRows } from "../layout/row-encoding.js";
 import { walkDatabases, newestMeta, type PageFile } from "../lmdb/safe/page-file.js";

@@ -7,8 +7,9 @@ import { type Digest, delegatePart, lockPart, walletPart, ranksPart } from "../.
 import { rankDelegates, roundOf } from "../../chain/rounds.js";
 import type { ChainRules } from "../../chain/rules.js";
 import { PorticoError } from "../../errors.js";
-import { blockCodec, transactionCodec } from "../layout/block-codec.js";
 import {
+  blockCodec,
+  transactionCodec,
   type FeeRecord,
   feeCodec,
   type KindRecord,
@@ -19,17 +20,49 @@ import {
   delegateCodec,
   lockCodec,
   walletCodec,
+  type RankedDelegate,
   rankingCodec,
 } from "../layout/codec.js";
 import { amountKey, feeBucketSeconds, feeKey, lists, numberKey, sets, textDigest, textKey, idKey } from "../layout/keys.js";
 import type { WriterReads } from "../lmdb/read-session.js";
-import { appendToList } from "../records/posting-list.js";
-import { transactionNumber, readDelegate, existing, rankingKey, readBlock, readRanking, readRound } from "../records/records.js";
-import type { Journal } from "./batch/undo.js";
-import type { DelegateStandings } from "./delegate-standings.js";
-import type { HistoryRows } from "./history.js";
+import { listKey } from "../layout/posting-pieces.js";
+import {
+  transactionNumber,
+  readDelegate,
+  existing,
+  rankingKey,
+  readBlock,
+  readRanking,
+  readRound,
+  readWallet,
+} from "../records/records.js";
+import type { Journal } from "./undo.js";
+import { type HistoryRows, numberOfDelegate } from "./history-rows.js";
 import { indexLock, indexWallet, type SetWriterOf } from "./account-indexes.js";
 import type { RankedSetWriter } from "./ranked-set-writer.js";
+
+/** Appends to a list of `listSequence`. */
+export const appendToList = (journal: Pick<Journal, "insert">, list: number, owner: number, length: number, number: number): void =>
+  journal.insert("lists", listKey(list, owner, length), numberKey(number));
+
+/** Numbers of delegates' wallets, as `numberOfDelegate` finds them: a block asks for those of its voters' delegates again and again. */
+export interface DelegateNumbers {
+  of(publicKey: string, written?: ReadonlyMap<string, { number: number }>): number | undefined;
+  /** To be called when writes are undone. */
+  forget(): void;
+}
+
+export const createDelegateNumbers = (reading: WriterReads): DelegateNumbers => {
+  const numbers = new Map<string, number>();
+  return {
+    of: (publicKey, written) => {
+      const number = numbers.get(publicKey) ?? numberOfDelegate(publicKey, reading, written);
+      if (number !== undefined) numbers.set(publicKey, number);
+      return number;
+    },
+    forget: () => numbers.clear(),
+  };
+};
 
 /** What the writing of one block uses. */
 export interface Writing {
@@ -38,7 +71,7 @@ export interface Writing {
   rules: ChainRules;
   rankedSets: RankedSetWriter;
   walletSetOf: SetWriterOf;
-  standings: DelegateStandings;
+  numbers: DelegateNumbers;
   digest: Digest;
   /** Undefined where no history is kept. */
   history: HistoryRows | undefined;
@@ -168,12 +201,12 @@ export const writeDelegates = function* (
   block: Block,
   changes: BlockChanges,
   wallets: Map<string, WalletRecord>,
-  { journal, reading, standings, digest, history }: Writing,
+  { journal, reading, numbers, digest, history }: Writing,
 ): Sliced<void> {
   const delegates = new Map<string, DelegateRecord>();
   const read = (publicKey: string): DelegateRecord | undefined => {
     const found = readDelegate(reading, publicKey);
-    const number = found === undefined || history === undefined ? undefined : standings.numberOf(publicKey, wallets);
+    const number = found === undefined || history === undefined ? undefined : numbers.of(publicKey, wallets);
     if (found !== undefined && number !== undefined) history?.delegate(number, found);
     return found;
   };
@@ -210,7 +243,6 @@ export const writeDelegates = function* (
   for (const record of delegates.values()) {
     journal.put("delegates", idKey(record.publicKey), delegateCodec.pack(record));
     digest.add(delegatePart(record));
-    standings.delegateWritten(record);
     yield;
   }
 };
@@ -218,9 +250,9 @@ export const writeDelegates = function* (
 export const writeWallets = function* (
   changes: BlockChanges,
   wallets: Map<string, WalletRecord>,
-  { journal, walletSetOf, standings, digest, history }: Writing,
+  { journal, walletSetOf, numbers, digest, history }: Writing,
 ): Sliced<void> {
-  const delegateNumber = (publicKey: string): number | undefined => standings.numberOf(publicKey, wallets);
+  const delegateNumber = (publicKey: string): number | undefined => numbers.of(publicKey, wallets);
   for (const [address, { before }] of changes.wallets) {
     const after = wallets.get(address);
     if (after === undefined) continue;
@@ -229,7 +261,6 @@ export const writeWallets = function* (
     journal.put("wallets", textKey(address), walletCodec.pack(after));
     if (before !== undefined) digest.takeOff(walletPart(before));
     digest.add(walletPart(after));
-    standings.walletWritten(after);
     yield;
   }
 };
@@ -252,7 +283,7 @@ export const endRound = function* (height: number, writing: Writing): Sliced<voi
 };
 
 /** The round counts as missed for those of its active delegates who forged none of its blocks. */
-const countMissed = function* (height: number, { journal, reading, rules, standings, digest, history }: Writing): Sliced<void> {
+const countMissed = function* (height: number, { journal, reading, rules, numbers, digest, history }: Writing): Sliced<void> {
   const { round, firstHeight } = roundOf(height, rules.milestones);
   const generators = new Set<string>();
   for (let at = firstHeight; at <= height; at++) {
@@ -262,7 +293,7 @@ const countMissed = function* (height: number, { journal, reading, rules, standi
   for (const { publicKey } of existing(readRound(reading, round), `round ${round}`)) {
     if (generators.has(publicKey)) continue;
     const record = existing(readDelegate(reading, publicKey), `delegate ${publicKey}`);
-    const number = history === undefined ? undefined : standings.numberOf(publicKey);
+    const number = history === undefined ? undefined : numbers.of(publicKey);
     if (number !== undefined) history?.delegate(number, record);
     const after = { ...record, missedBlocks: record.missedBlocks + 1 };
     journal.put("delegates", idKey(publicKey), delegateCodec.pack(after));
@@ -271,16 +302,28 @@ const countMissed = function* (height: number, { journal, reading, rules, standi
   }
 };
 
+/** The delegates as the next ranking weighs them. */
+const candidates = function* (reading: WriterReads): Sliced<(RankedDelegate & { resigned: boolean })[]> {
+  const found: (RankedDelegate & { resigned: boolean })[] = [];
+  for (const { value } of reading.range("delegates", {})) {
+    const { address, publicKey, voteBalance } = delegateCodec.unpack(value as unknown[]);
+    const { username, resigned } = existing(readWallet(reading, address), `wallet ${address}`);
+    if (username !== null) found.push({ publicKey, username, voteBalance, resigned });
+    yield;
+  }
+  return found;
+};
+
 /** The ranking, and who is active in the next round. */
-const writeRanking = function* (height: number, { journal, reading, rules, standings, digest, history }: Writing): Sliced<void> {
-  const ranking = rankDelegates(yield* standings.all());
+const writeRanking = function* (height: number, { journal, reading, rules, numbers, digest, history }: Writing): Sliced<void> {
+  const ranking = rankDelegates(yield* candidates(reading));
   yield;
   const keysOf = (ranked: readonly { publicKey: string }[]): string[] => ranked.map(({ publicKey }) => publicKey);
   const before = readRanking(reading);
   digest.takeOff(ranksPart(keysOf(before)));
   digest.add(ranksPart(keysOf(ranking)));
   const next = roundOf(height + 1, rules.milestones);
-  if (height > 1) history?.ranks(before, ranking, standings.numberOf);
+  if (height > 1) history?.ranks(before, ranking, numbers.of);
   journal.put("meta", rankingKey, rankingCodec.pack(ranking));
   journal.put("rounds", numberKey(next.round), rankingCodec.pack(ranking.slice(0, next.activeDelegates)));
 };

@@ -7,16 +7,8 @@ import { endsRound } from "../../chain/rounds.js";
 import type { ChainRules } from "../../chain/rules.js";
 import { PorticoError } from "../../errors.js";
 import { type StateRecord, stateCodec, type WalletRecord } from "../layout/codec.js";
-import { createDelegateStandings } from "./delegate-standings.js";
-import { type RankedSetWriter, createRankedSets } from "./ranked-set-writer.js";
-import { createWriteLog } from "../layout/write-log.js";
-import { createPlainJournal, createUndoJournal, type Journal, putUndo, readUndo, removeUndo } from "./batch/undo.js";
-import { continueHistory, type HistoryRows } from "./history.js";
-import type { WriteBatch } from "./batch/write-batch.js";
-import { readFullBlock, readLock, readState, readWallet, stateKey } from "../records/records.js";
-import { atOnce, type Sliced } from "../../async/time-slicing.js";
-import { noteApplied, withApplied } from "../follow/orphans.js";
 import {
+  createDelegateNumbers,
   writeDelegates,
   writeLocks,
   writeWallets,
@@ -26,8 +18,24 @@ import {
   endRound,
   type Writing,
 } from "./block-writes.js";
-import { createSetFills, type SetFills } from "./set-fills.js";
-import { digestBefore, putDigest, removeDigest } from "./state-digest.js";
+import { type RankedSetWriter, createRankedSets } from "./ranked-set-writer.js";
+import { createWriteLog } from "../layout/write-log.js";
+import {
+  createPlainJournal,
+  createUndoJournal,
+  putUndo,
+  readUndo,
+  removeOld, removeUndo,
+  digestBefore,
+  putDigest,
+  removeDigest,
+} from "./undo.js";
+import { continueHistory } from "./history-rows.js";
+import type { WriteBatch } from "./write-batch.js";
+import { readFullBlock, readLock, readState, readWallet, stateKey } from "../records/records.js";
+import { atOnce, type Sliced } from "../../async/time-slicing.js";
+import { noteApplied, withApplied } from "../follow/orphans.js";
+import { createSetFills, type SetFills } from "./account-indexes.js";
 
 /** When and how often another node applied or reverted a block: milliseconds since 1970. */
 export type TimesOf = (kind: "applied" | "reverted", id: string) => { at: number; times: number } | undefined;
@@ -59,26 +67,21 @@ interface WriterOptions {
 export const createWriter = (pending: WriteBatch, rules: ChainRules, options: WriterOptions): Writer => {
   const sets = createRankedSets(pending);
   const fills = createSetFills(pending, sets);
-  const standings = createDelegateStandings(pending);
+  const numbers = createDelegateNumbers(pending);
   const undoLog = createWriteLog();
-  const writingOf = (journal: Journal, rankedSets: RankedSetWriter, digest: Digest, plain = rankedSets): Omit<Writing, "history"> => ({
-    ...{ reading: pending, rules, standings, journal, rankedSets, digest },
-    walletSetOf: fills.writers(rankedSets, plain),
-  });
-  const historyOf =
-    (journal: Journal): HistoryOf =>
-    (height, before, digest) =>
-      options.history ? continueHistory(height, before && { state: before, digest: digest.bytes() }, pending, journal) : undefined;
+  /** `plain`: writes what undo records leave out. */
+  const write = (full: FullBlock, { plain, ...given }: Pick<Writing, "journal" | "digest" | "rankedSets"> & { plain: RankedSetWriter }): Sliced<void> =>
+    writeBlock(full, { reading: pending, rules, numbers, ...given, walletSetOf: fills.writers(given.rankedSets, plain) }, options.history);
   const forget = (): void => {
     sets.forget();
-    standings.forget();
+    numbers.forget();
   };
 
   const applyWithUndo = function* (full: FullBlock, digest: Digest, plain: RankedSetWriter): Sliced<void> {
     undoLog.clear();
     const journal = createUndoJournal(pending, undoLog);
     const rankedSets = sets.writer(journal);
-    yield* writeBlock(full, writingOf(journal, rankedSets, digest, plain), historyOf(journal));
+    yield* write(full, { journal, digest, rankedSets, plain });
     yield* rankedSets.flush();
     yield* putUndo(pending, full.block.height, undoLog.bytes());
   };
@@ -92,16 +95,15 @@ export const createWriter = (pending: WriteBatch, rules: ChainRules, options: Wr
       if (readState(pending) === undefined) fills.begin();
       for (const full of blocks) {
         const { height } = full.block;
-        if (height <= settled) yield* writeBlock(full, writingOf(journal, rankedSets, digest), historyOf(journal));
+        if (height <= settled) yield* write(full, { journal, digest, rankedSets, plain: rankedSets });
         else {
           yield* rankedSets.flush();
           yield* applyWithUndo(full, digest, rankedSets);
         }
         // Blocks that will not be reverted need none, except for the one that the next batch goes on from.
         if (height >= settled || full === blocks.at(-1)) putDigest(pending, full.block, digest.bytes());
-        if (height > options.undoBlocks + 1) removeDigest(pending, height - options.undoBlocks - 1);
         // A block without an undo record replaces that of an older block all the same.
-        if (height > options.undoBlocks) removeUndo(pending, height - options.undoBlocks);
+        removeOld(pending, height - options.undoBlocks + 1);
         noteTimes(pending, full, { appliedAt, told: options.timesOf?.("applied", full.block.id), rules });
       }
       yield* rankedSets.flush();
@@ -145,14 +147,13 @@ const emptyState = (): Omit<StateRecord, "tip"> => ({
   timesApart: { lag: 0, lead: 0, until: 0 },
 });
 
-type HistoryOf = (height: number, before: StateRecord | undefined, digest: Digest) => HistoryRows | undefined;
-
-const writeBlock = function* (full: FullBlock, given: Omit<Writing, "history">, historyOf: HistoryOf): Sliced<void> {
+const writeBlock = function* (full: FullBlock, given: Omit<Writing, "history">, keepsHistory: boolean): Sliced<void> {
   const { journal, reading, rules, digest } = given;
   const { block, transactions } = full;
   const before = readState(reading);
   requireChained(block, before);
-  const writing: Writing = { ...given, history: historyOf(block.height, before, digest) };
+  const history = keepsHistory ? continueHistory(block.height, before && { state: before, digest: digest.bytes() }, reading, journal) : undefined;
+  const writing: Writing = { ...given, history };
   const state: StateRecord = {
     ...(before ?? emptyState()),
     tip: { id: block.id, height: block.height, timestamp: block.timestamp },
@@ -181,7 +182,7 @@ const writeBlock = function* (full: FullBlock, given: Omit<Writing, "history">, 
   writeBlockRecord(block, state.transactions - transactions.length, writing);
   journal.put("meta", stateKey, stateCodec.pack(state));
   if (endsRound(block.height, rules.milestones)) yield* endRound(block.height, writing);
-  writing.history?.end(state, digest.bytes());
+  history?.end(state, digest.bytes());
 };
 
 const requireChained = (block: Block, before: StateRecord | undefined): void => {

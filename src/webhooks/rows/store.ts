@@ -8,7 +8,7 @@ import type { LogEnvironment } from "../../store/follow/host-log.js";
 import { textDigest } from "../../store/layout/keys.js";
 import { makeWhole, openSound } from "../../store/lmdb/open-file.js";
 import { endWriting, noteFile, transactAnyway } from "../../store/lmdb/safe/transact.js";
-import { unwatched, type WriteWatch } from "../../store/lmdb/write-watch.js";
+import { unwatched, type WriteWatch } from "../../store/lmdb/environment.js";
 import { becomeWriter } from "../../store/lmdb/writer-lock.js";
 import {
   beyondAll,

@@ -1,5 +1,5 @@
 import { transact, transactSoon } from "../../store/lmdb/safe/transact.js";
-import { unwatched, type WriteWatch } from "../../store/lmdb/write-watch.js";
+import { unwatched, type WriteWatch } from "../../store/lmdb/environment.js";
 import type { LogEnvironment } from "../../store/follow/host-log.js";
 import type { Database, RootDatabase } from "lmdb";
 import type { DeliveryState } from "../../../types/webhooks.js";

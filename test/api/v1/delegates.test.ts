@@ -48,7 +48,7 @@ for (const name of chainNames) {
           if (!generators.includes(publicKey)) missed.set(publicKey, (missed.get(publicKey) ?? 0) + 1);
         }
       }
-      for (const { username, rank } of delegateRows) if (rank !== undefined) ranks.set(username, rank ?? undefined);
+      for (const { username, rank } of delegateRows) ranks.set(username, rank ?? undefined);
     });
     after(() => served.stop());
 

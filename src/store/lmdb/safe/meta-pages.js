@@ -131,14 +131,14 @@ const withNewest = (path, flags, use) => {
 export const wholeLength = ({ lastPage, pageSize }) => (lastPage + 1) * pageSize;
 
 /**
- * The number of the newest transaction of an LMDB file. To be called within a write transaction, while nobody else writes.
+ * The number of the newest transaction of an LMDB file.
  * @param {string} path
  */
 export const newestTransaction = (path) => withNewest(path, "r", ({ transaction }) => transaction);
 
 /**
  * The same, and makes the file as long as it says it is. LMDB does not write pages that a transaction has used and freed again: if they
- * are the last, the file ends before them, as if it had been cut off.
+ * are the last, the file ends before them, as if it had been cut off. To be called within a write transaction, while nobody else writes.
  * @param {string} path
  */
 export const newestAtFullLength = (path) => {

@@ -1,54 +1,48 @@
 import type { Block } from "../../../../types/chain.js";
-import { andThen } from "../../../async/maybe-promise.js";
 import { blockList } from "../../../chain/lists.js";
 import { createTester } from "../../../chain/tester.js";
-import { asksOnly, notWhole, type RangeOf, withinRanges } from "../past-ranges.js";
 import type { MaybePromise } from "../../../../types/chain-adapter.js";
 import type { BlockFilter, BlockOrder, BlockQuery, Page, Range } from "../../../../types/chain-queries.js";
-import { listSequence } from "../../records/posting-list.js";
-import { betweenKeys, heightsAt, keyOfNumber, keyOfText, onlyValue, underValue, type Window, windowSequence, withinWindow } from "../chain-order.js";
-import type { StateRecord } from "../../layout/codec.js";
-import type { DelegateList } from "./delegate-list.js";
+import {
+  listSequence,
+  arraySequence,
+  concatSequences,
+  rankedNumbers,
+  rankedSequence,
+  directed,
+  emptySequence,
+  mapSequence,
+  type Sequence,
+} from "../../records/sequence.js";
+import {
+  betweenKeys,
+  heightsAt,
+  keyOfNumber,
+  keyOfText,
+  onlyValue,
+  underValue,
+  type Window,
+  windowSequence,
+  withinWindow,
+} from "../chain-order.js";
 import { amountKey, lists, sets } from "../../layout/keys.js";
-import { type AccessPath, amountBounds, answerList, numberBounds, towards } from "../list-query.js";
-import type { ReadSession } from "../../lmdb/read-session.js";
+import { type AccessPath, amountBounds, answerList, type ListNeeds, numberBounds, towards } from "../list-query.js";
 import { existing, heightOf, readBlock, readWallet } from "../../records/records.js";
-import type { Search } from "../search.js";
-import { arraySequence, concatSequences, rankedNumbers, rankedSequence, directed, emptySequence, mapSequence, type Sequence } from "../../records/sequence.js";
 
 type Name = keyof BlockFilter;
 type BlockPath = AccessPath<number, BlockFilter>;
 
 const blockTester = createTester<BlockFilter, Block>(blockList.filters);
 
-interface BlockNeeds {
-  reading: ReadSession;
-  state: StateRecord;
-  search: Search;
-  /** At the tip. */
-  delegates(): DelegateList;
-  /** Whether `state` is an earlier one than what is read: lists are cut at its height. */
-  isPast: boolean;
-}
-
-export const askBlocks = (query: BlockQuery, needs: BlockNeeds): MaybePromise<Page<Block>> => {
-  const ranges = needs.isPast ? rangesOnly(query.filter) : [];
-  if (ranges.length === 0) return answer(query, needs);
-  return andThen(needs.search.run(withinRanges(ranges, needs.state.tip.height + 1, needs)), (refs) =>
-    answer(query, needs, { answers: ranges.map(({ name }) => name), refs }),
-  );
-};
-
-type OfRanges = Pick<BlockPath, "answers" | "refs">;
-
-const answer = (query: BlockQuery, needs: BlockNeeds, ofRanges?: OfRanges): MaybePromise<Page<Block>> => {
+export const askBlocks = (query: BlockQuery, needs: ListNeeds): MaybePromise<Page<Block>> => {
   const { reading, search } = needs;
   const { field } = query.order;
   const inChainOrder = field === "height" || field === "timestamp";
+  const window = windowOf(query.filter, needs);
   return answerList(
     {
       query,
-      paths: accessPathsTo(query, needs, inChainOrder, ofRanges),
+      paths: accessPathsTo(query, needs, inChainOrder, window),
       load: (height: number) => existing(readBlock(reading, height), `block ${height}`),
       test: (asked, answered) => {
         const passes = blockTester(asked, answered);
@@ -56,21 +50,22 @@ const answer = (query: BlockQuery, needs: BlockNeeds, ofRanges?: OfRanges): Mayb
       },
       value: inChainOrder ? undefined : (block) => block[field],
       ties: "desc",
-      below: needs.state.tip.height + 1,
+      window: { ...window, answers: ofWindow },
     },
     search,
   );
 };
 
-const accessPathsTo = (query: BlockQuery, needs: BlockNeeds, inChainOrder: boolean, ofRanges: OfRanges | undefined): BlockPath[] => {
+const ofWindow = ["height", "timestamp"] as const;
+
+const accessPathsTo = (query: BlockQuery, needs: ListNeeds, inChainOrder: boolean, window: Window): BlockPath[] => {
   const { filter, order } = query;
   const { reading } = needs;
-  const window = windowOf(filter, needs);
   const paths: BlockPath[] = [];
   /** Adds references that ascend by height, all within the window of times and heights. */
   const add = (name: Name | undefined, refs: Sequence<number>): void => {
     const ordered = inChainOrder || order.field === name;
-    const answers: Name[] = [...(name === undefined ? [] : [name]), "height", "timestamp"];
+    const answers: Name[] = [...(name === undefined ? [] : [name]), ...ofWindow];
     paths.push(towards(order.direction, { answers, ordered, refs }));
   };
   const addHeight = (name: Name, height: number | undefined): void =>
@@ -89,16 +84,11 @@ const accessPathsTo = (query: BlockQuery, needs: BlockNeeds, inChainOrder: boole
     add(name, key === undefined ? emptySequence : underValue(reading, set, key, window));
   }
   add(undefined, windowSequence(window));
-  if (ofRanges !== undefined) {
-    const refs = withinWindow(ofRanges.refs, window);
-    paths.push(towards(order.direction, { answers: [...ofRanges.answers, "height", "timestamp"], ordered: inChainOrder, refs }));
-  }
-  const inSets = inOwnOrder(query, reading);
-  return [...paths, ...(needs.isPast ? notWhole(query, inSets) : inSets)];
+  return [...paths, ...inOwnOrder(query, needs)];
 };
 
 /** Heights that pass the ranges of heights and times. */
-const windowOf = ({ height = {}, timestamp }: BlockFilter, { reading, state }: BlockNeeds): Window => {
+const windowOf = ({ height = {}, timestamp }: BlockFilter, { reading, state }: ListNeeds): Window => {
   const { from = 1, to = Infinity }: Range<number> = height;
   const end = state.tip.height + 1;
   const window = { from: Math.min(end, Math.max(1, Math.ceil(from))), below: Math.min(end, Math.floor(to) + 1) };
@@ -111,7 +101,7 @@ const windowOf = ({ height = {}, timestamp }: BlockFilter, { reading, state }: B
  * Blocks of a generator. Lists are kept for delegates only: undefined if the chain has a block that is in none of them, other than
  * genesis, whose generator need not be a delegate.
  */
-const forgedBy = (publicKey: string, { reading, delegates }: BlockNeeds): Sequence<number> | undefined => {
+const forgedBy = (publicKey: string, { reading, delegates }: ListNeeds): Sequence<number> | undefined => {
   const { byPublicKey, producedBlocks, tip } = delegates();
   const listOf = (key: string): Sequence<number> => {
     const delegate = byPublicKey.get(key);
@@ -160,22 +150,14 @@ const amountSets = [
   { name: "reward", set: sets.blocksByReward },
 ] as const;
 
-/** The ranges of a filter that asks for nothing else, beside ranges of heights and times. */
-const rangesOnly = (filter: BlockFilter): RangeOf<Name>[] => {
-  if (!asksOnly(filter, ["height", "timestamp", "numberOfTransactions", "payloadLength", "totalAmount", "totalFee", "reward"])) return [];
-  const numbers = numberSets.map(({ name, set }) => ({ name, set, range: filter[name], bounds: numberBounds(filter[name] ?? {}) }));
-  const amounts = amountSets.map(({ name, set }) => ({ name, set, range: filter[name], bounds: amountBounds(filter[name] ?? {}) }));
-  return [...numbers, ...amounts].filter(({ range }) => range !== undefined);
-};
-
 /** Ranges that a set can answer, and sets in the order asked for. */
-const inOwnOrder = ({ filter, order }: BlockQuery, reading: ReadSession): BlockPath[] => {
+const inOwnOrder = ({ filter, order }: BlockQuery, { reading, isPast }: ListNeeds): BlockPath[] => {
   const paths: BlockPath[] = [];
   const add = (name: Name & BlockOrder, set: number, bounds: [Buffer | undefined, Buffer | undefined]): void => {
     const ordered = order.field === name;
     if (!ordered && filter[name] === undefined) return;
     const { refs, others } = betweenKeys(reading, set, bounds);
-    paths.push(towards(order.direction, { answers: [name], ordered, refs, others: { answers: [name], refs: others } }));
+    paths.push(towards(order.direction, { answers: [name], ordered, beyond: isPast, refs, others: { answers: [name], refs: others } }));
   };
   for (const { name, set } of numberSets) add(name, set, numberBounds(filter[name] ?? {}));
   for (const { name, set } of amountSets) add(name, set, amountBounds(filter[name] ?? {}));

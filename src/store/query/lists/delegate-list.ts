@@ -5,7 +5,7 @@ import { keysIn } from "../../layout/write-log.js";
 import type { ReadSession } from "../../lmdb/read-session.js";
 import { heightOf, rankingKey, readDelegate, readRanking, readWallet } from "../../records/records.js";
 import type { Sliced } from "../../../async/time-slicing.js";
-import { readUndo } from "../../write/batch/undo.js";
+import { readUndo } from "../../write/undo.js";
 
 /** Every delegate at one tip. There are some thousands at the most, and every list of them needs them all. */
 export interface DelegateList {

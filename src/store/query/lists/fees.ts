@@ -3,25 +3,18 @@ import type { MaybePromise } from "../../../../types/chain-adapter.js";
 import type { FeeQuery } from "../../../../types/chain-queries.js";
 import { averageOf } from "../../../chain/amount.js";
 import { heightsAt } from "../chain-order.js";
-import { type FeeRecord, feeCodec, type StateRecord } from "../../layout/codec.js";
+import { type FeeRecord, feeCodec } from "../../layout/codec.js";
 import { feeBucketSeconds, feeKey, parseFeeKey } from "../../layout/keys.js";
-import type { ReadSession } from "../../lmdb/read-session.js";
 import { existing, readTransaction, transactionsOfBlock } from "../../records/records.js";
 import type { Sliced } from "../../../async/time-slicing.js";
-import type { Search } from "../search.js";
+import type { ListNeeds } from "../list-query.js";
 
 interface Totals {
   minFee: bigint;
   byType: Map<string, FeeRecord & { typeGroup: number; type: number }>;
 }
 
-interface FeeNeeds {
-  reading: ReadSession;
-  state: StateRecord;
-  search: Search;
-  /** Whether `state` is an earlier one than what is read. */
-  isPast: boolean;
-}
+type FeeNeeds = Pick<ListNeeds, "reading" | "state" | "search" | "isPast">;
 
 /**
  * Fees of a window of time by type. Whole hours are read from their buckets; block by block are read only the parts of hours at either

@@ -4,7 +4,6 @@ import type { Lock, Tip } from "../../../../types/chain.js";
 import { lockList } from "../../../chain/lists.js";
 import { isExpired } from "../../../chain/locks.js";
 import { createTester } from "../../../chain/tester.js";
-import type { StateRecord } from "../../layout/codec.js";
 import { sets } from "../../layout/keys.js";
 import type { ReadSession } from "../../lmdb/read-session.js";
 import { readLock, existing } from "../../records/records.js";
@@ -20,15 +19,11 @@ import {
 } from "../../records/sequence.js";
 import { clocks, lockEqualitySets, lockOrderSets } from "../../write/account-indexes.js";
 import { keyOfText } from "../chain-order.js";
-import { type AccessPath, descendingBounds, answerList } from "../list-query.js";
-import type { Search } from "../search.js";
+import { type AccessPath, answerList, descendingBounds, type ListNeeds } from "../list-query.js";
 
 type LockPath = AccessPath<string, LockFilter>;
 
-interface Needs {
-  reading: ReadSession;
-  state: StateRecord;
-}
+type Needs = Pick<ListNeeds, "reading" | "state">;
 
 /** Every access path from which a query about open locks could be answered. */
 const accessPathsTo = (query: LockQuery, needs: Needs): LockPath[] => [
@@ -101,14 +96,8 @@ const exactly = ({ from, to }: Range<number> | Range<bigint>): Range<bigint> => 
 const integer = (value: number | bigint, round: (value: number) => number): bigint =>
   typeof value === "bigint" ? value : BigInt(Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, round(value))));
 
-interface LockNeeds {
-  reading: ReadSession;
-  state: StateRecord;
-  search: Search;
-}
-
 /** Answers a list query. References are ids. */
-export const askLocks = (query: LockQuery, { search, ...needs }: LockNeeds): MaybePromise<Page<Lock>> =>
+export const askLocks = (query: LockQuery, { search, ...needs }: Needs & Pick<ListNeeds, "search">): MaybePromise<Page<Lock>> =>
   answerList(
     {
       query,

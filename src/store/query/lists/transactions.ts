@@ -10,10 +10,8 @@ import { createTester } from "../../../chain/tester.js";
 import type { StateRecord, WalletRecord } from "../../layout/codec.js";
 import { numberAtEnd, numberKey, sets, textDigestLength, amountKey, lists } from "../../layout/keys.js";
 import type { ReadSession } from "../../lmdb/read-session.js";
-import { listSequence } from "../../records/posting-list.js";
-import { keyFrom } from "../../records/ranked-set.js";
-import { existing, readTransaction, heightOf, transactionNumber, transactionsOfBlock } from "../../records/records.js";
 import {
+  listSequence,
   rankedNumbers,
   type Sequence,
   arraySequence,
@@ -24,6 +22,8 @@ import {
   mapSequence,
   unionSequence,
 } from "../../records/sequence.js";
+import { keyFrom } from "../../records/ranked-set.js";
+import { existing, readTransaction, heightOf, transactionNumber, transactionsOfBlock } from "../../records/records.js";
 import type { Comparable } from "../../records/sorting.js";
 import {
   betweenKeys,
@@ -37,15 +37,11 @@ import {
   windowSequence,
   withinWindow,
 } from "../chain-order.js";
-import { type AccessPath, amountBounds, numberBounds, towards, answerList } from "../list-query.js";
-import { notWhole, asksOnly, type RangeOf, withinRanges } from "../past-ranges.js";
-import type { Search } from "../search.js";
+import { type AccessPath, amountBounds, answerList, type ListNeeds, numberBounds, towards } from "../list-query.js";
 import { ownedByAny } from "../union.js";
 
-interface VendorPartNeeds {
-  reading: ReadSession;
-  state: StateRecord;
-  search: Search;
+interface TransactionNeeds extends Omit<ListNeeds, "delegates"> {
+  wallet(address: string): WalletRecord | undefined;
 }
 
 /** Rows that are looked at in the time it takes to find and test a text, */
@@ -67,7 +63,7 @@ const vendorHex = ({ vendorField }: Transaction): string | undefined =>
  * The transactions whose vendor field contains a part, as a list for each text that does. All transactions of one text are adjacent, so
  * one of each is looked at: few, where many say the same. Undefined where there are so many texts that it is better to look at rows.
  */
-function* withVendorPart(hex: string, { reading, state, search }: VendorPartNeeds): Sliced<readonly Sequence<number>[] | undefined> {
+function* withVendorPart(hex: string, { reading, state, search }: Pick<ListNeeds, "reading" | "state" | "search">): Sliced<readonly Sequence<number>[] | undefined> {
   const set = sets.transactionsByVendorField;
   const most = worthTrying * Math.min(state.transactions, search.left);
   const found: Sequence<number>[] = [];
@@ -95,41 +91,31 @@ function* withVendorPart(hex: string, { reading, state, search }: VendorPartNeed
 type Name = keyof TransactionFilter;
 type TransactionPath = AccessPath<number, TransactionFilter>;
 
-interface Needs {
-  reading: ReadSession;
-  state: StateRecord;
-  rules: ChainRules;
-  wallet(address: string): WalletRecord | undefined;
-  /** Whether `state` is an earlier one than what is read: lists are cut at its last transaction. */
-  isPast: boolean;
-}
-
 /** What searches have found beforehand, as lists without a number in common. */
 interface Gathered {
   /** Those of any of the filter's `addresses`. */
   ofAny?: readonly Sequence<number>[];
   /** Those whose vendor field contains the filter's `vendorFieldHex`. */
   withPart?: readonly Sequence<number>[] | undefined;
-  /** In an earlier state, those of the filter's ranges, where it has no other members. */
-  ofRanges?: { answers: readonly Name[]; refs: Sequence<number> } | undefined;
 }
 
 /** Every access path from which a query about transactions could be answered. */
-function* accessPathsTo(query: TransactionQuery, needs: Needs, { ofAny, withPart, ofRanges }: Gathered): Iterable<TransactionPath> {
-  const { timestamp } = query.filter;
-  const { reading, state, rules, wallet, isPast } = needs;
-  const window = timestamp === undefined ? { from: 0, below: state.transactions, exact: false } : numbersAt(timestamp, reading, state);
-  const narrow = (sequence: Sequence<number>): Sequence<number> =>
-    (timestamp === undefined && !isPast ? sequence : withinWindow(sequence, window));
-  const within: Within = { reading, state, rules, wallet, isPast, window, narrow, answered: window.exact ? ["timestamp"] : [] };
+function* accessPathsTo(query: TransactionQuery, within: Within, { ofAny, withPart }: Gathered): Iterable<TransactionPath> {
   yield* inChainOrder(query, within, ofAny);
   yield* ofOneValue(query, within);
   if (withPart !== undefined) yield { answers: ["vendorFieldHex"], ordered: false, refs: concatSequences(withPart) };
-  if (ofRanges !== undefined) yield towards(query.order.direction, { answers: [...ofRanges.answers, ...within.answered], ordered: true, refs: narrow(ofRanges.refs) });
-  yield* isPast ? notWhole(query, inOwnOrder(query, within)) : inOwnOrder(query, within);
+  yield* inOwnOrder(query, within);
 }
 
-interface Within extends Needs {
+const withinTimes = ({ timestamp }: TransactionFilter, needs: TransactionNeeds): Within => {
+  const { reading, state, isPast } = needs;
+  const window = timestamp === undefined ? { from: 0, below: state.transactions, exact: false } : numbersAt(timestamp, reading, state);
+  const narrow = (sequence: Sequence<number>): Sequence<number> =>
+    (timestamp === undefined && !isPast ? sequence : withinWindow(sequence, window));
+  return { ...needs, window, narrow, answered: window.exact ? ["timestamp"] : [] };
+};
+
+interface Within extends TransactionNeeds {
   /** The part of the chain that the range of times leaves. */
   window: Window;
   narrow(sequence: Sequence<number>): Sequence<number>;
@@ -197,7 +183,7 @@ const kindsOf = ({ type, typeGroup, version }: TransactionFilter, { kinds }: Sta
     );
   });
 
-const kindSequence = (place: number, { reading, state }: Needs): Sequence<number> =>
+const kindSequence = (place: number, { reading, state }: TransactionNeeds): Sequence<number> =>
   listSequence(reading, lists.kind, place, state.kinds[place]?.count ?? 0);
 
 const blockSequence = (blockId: string, reading: ReadSession): Sequence<number> => {
@@ -228,13 +214,13 @@ const ofOneValue = ({ filter, order }: TransactionQuery, { reading, window, answ
 
 /** Access paths that are in the order asked for when that is not the chain's, and ranges that a set can answer. */
 const inOwnOrder = ({ filter, order }: TransactionQuery, within: Within): TransactionPath[] => {
-  const { reading, state, narrow, answered } = within;
+  const { reading, state, narrow, answered, isPast } = within;
   const paths: TransactionPath[] = [];
   const add = (name: "timestamp" | "amount" | "fee", set: number, bounds: [Buffer | undefined, Buffer | undefined]): void => {
     // Ordering by `timestamp` means by place in the chain, which is not the order of this set.
     const ordered = name !== "timestamp" && order.field === name;
     const { refs, others } = betweenKeys(reading, set, bounds);
-    paths.push(towards(order.direction, { answers: [name], ordered, refs, others: { answers: [name], refs: others } }));
+    paths.push(towards(order.direction, { answers: [name], ordered, beyond: isPast, refs, others: { answers: [name], refs: others } }));
   };
   if (filter.timestamp !== undefined && answered.length === 0) add("timestamp", sets.transactionsByTimestamp, numberBounds(filter.timestamp));
   if (filter.amount !== undefined || order.field === "amount") add("amount", sets.transactionsByAmount, amountBounds(filter.amount ?? {}));
@@ -256,24 +242,12 @@ const inOwnOrder = ({ filter, order }: TransactionQuery, within: Within): Transa
   return paths;
 };
 
-interface TransactionNeeds {
-  reading: ReadSession;
-  state: StateRecord;
-  rules: ChainRules;
-  search: Search;
-  wallet(address: string): WalletRecord | undefined;
-  /** Whether `state` is an earlier one than what is read. */
-  isPast: boolean;
-}
-
 /** Answers a list query. References are numbers, which are places in the chain. */
 export const askTransactions = (query: TransactionQuery, needs: TransactionNeeds): MaybePromise<Page<Transaction>> =>
   andThen(gathered(query.filter, needs), (lists) => answer(query, needs, lists));
 
 const gathered = (filter: TransactionFilter, needs: TransactionNeeds): MaybePromise<Gathered> => {
   const { addresses, vendorFieldHex, ...others } = filter;
-  const ranges = needs.isPast ? rangesOnly(filter) : [];
-  if (ranges.length > 0) return andThen(needs.search.run(withinRanges(ranges, needs.state.transactions, needs)), (refs) => ({ ofRanges: { answers: ranges.map(({ name }) => name), refs } }));
   if (addresses !== undefined) return andThen(ownedByAny(addresses, needs), (ofAny) => ({ ofAny }));
   // Any other filter mostly leaves fewer rows than there are texts.
   if (vendorFieldHex === undefined || Object.keys(others).length > 0) return {};
@@ -298,11 +272,12 @@ const answer = (
   const { order } = query;
   const { reading, rules, search } = needs;
   const last = needs.state.tip.height;
+  const within = withinTimes(query.filter, needs);
   const test = testerOf(rules);
   return answerList(
     {
       query,
-      paths: accessPathsTo(query, needs, lists),
+      paths: accessPathsTo(query, within, lists),
       load: (number: number): Transaction => existing(readTransaction(reading, number), `transaction ${number}`),
       test: (asked, answered) => {
         const passes = test(asked, answered);
@@ -310,20 +285,10 @@ const answer = (
       },
       value: valueOf(order.field),
       ties: "desc",
-      below: needs.state.transactions,
+      window: { ...within.window, answers: within.answered },
     },
     search,
   );
-};
-
-/** The ranges of a filter that asks for nothing else, beside a range of times. */
-const rangesOnly = (filter: TransactionFilter): RangeOf<"amount" | "fee">[] => {
-  const { amount, fee } = filter;
-  if (!asksOnly(filter, ["amount", "fee", "timestamp"])) return [];
-  return [
-    ...(amount === undefined ? [] : [{ name: "amount" as const, set: sets.transactionsByAmount, bounds: amountBounds(amount) }]),
-    ...(fee === undefined ? [] : [{ name: "fee" as const, set: sets.transactionsByFee, bounds: amountBounds(fee) }]),
-  ];
 };
 
 const valueOf = (field: TransactionQuery["order"]["field"]): ((transaction: Transaction) => Comparable) | undefined =>

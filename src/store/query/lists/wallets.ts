@@ -1,6 +1,7 @@
 import type { MaybePromise } from "../../../../types/chain-adapter.js";
 import type { Page, WalletFilter, WalletOrder, WalletQuery } from "../../../../types/chain-queries.js";
 import type { Delegate, Wallet } from "../../../../types/chain.js";
+import { PorticoError } from "../../../errors.js";
 import type { WalletRecord } from "../../layout/codec.js";
 import { walletList } from "../../../chain/lists.js";
 import { createTester, within } from "../../../chain/tester.js";
@@ -18,10 +19,8 @@ import {
   type Sequence,
   withoutKeys,
 } from "../../records/sequence.js";
-import { balanceDescending, publicKeyAscending, publicKeyPart, secondPublicKeyEntry } from "../../write/account-indexes.js";
-import { isFilled } from "../../write/set-fills.js";
-import { type AccessPath, descendingBounds, towards, answerList } from "../list-query.js";
-import type { Search } from "../search.js";
+import { balanceDescending, publicKeyAscending, publicKeyPart, secondPublicKeyEntry, isFilled } from "../../write/account-indexes.js";
+import { type AccessPath, answerList, descendingBounds, type ListNeeds, towards } from "../list-query.js";
 import { type DelegateList, keptWith } from "./delegate-list.js";
 import { delegatesBy } from "./delegates.js";
 
@@ -125,6 +124,8 @@ const keysOf = (set: keyof typeof places, { delegates }: Needs, some: (delegate:
 const partOf = ({ reading }: Needs, { set, from, to }: { set: number; from?: Buffer | undefined; to?: Buffer | undefined }, leftOut: readonly Buffer[]): Sequence<string> =>
   mapSequence(withoutKeys(rankedSequence(reading, set, from, to), leftOut), ({ value }) => addressIn(value));
 
+const asksNonce = ({ filter, order }: WalletQuery): boolean => filter.nonce !== undefined || order.field === "nonce";
+
 const opposite = { asc: "desc", desc: "asc" } as const;
 
 /** Access paths to all wallets, without the delegates that do not pass. */
@@ -157,13 +158,13 @@ const inSets = (query: WalletQuery, needs: Needs): WalletPath[] => {
     const [from, to] = descendingBounds(balance);
     addByBalance([], partOf(needs, { set: sets.walletsByBalance, from, to }, failing("balance", (delegate) => within(balance, delegate.balance))));
   }
-  if ((filter.nonce !== undefined || order.field === "nonce") && isFilled(needs.reading, sets.walletsByNonce)) {
+  if (asksNonce(query) && isFilled(needs.reading, sets.walletsByNonce)) {
     const [from, to] = descendingBounds(filter.nonce ?? {});
     const refs = partOf(needs, { set: sets.walletsByNonce, from, to }, []);
     paths.push(towards(opposite[order.direction], { answers: ["nonce"], ordered: order.field === "nonce", refs }));
   }
   if (order.field === "address") add(directed(partOf(needs, { set: sets.walletsByAddress }, failing("address")), order.direction));
-  if (order.field === "publicKey" && isFilled(needs.reading, sets.walletsByPublicKey)) {
+  if (order.field === "publicKey") {
     const known = partOf(needs, { set: sets.walletsByPublicKey, from: publicKeyPart.known, to: publicKeyPart.unknown }, failing("publicKey"));
     const unknown = partOf(needs, { set: sets.walletsByPublicKey, from: publicKeyPart.unknown, to: publicKeyPart.end }, []);
     add(concatSequences([directed(known, order.direction), unknown]));
@@ -215,22 +216,35 @@ export const presentWallet = (record: WalletRecord, delegates: { byAddress: Read
   };
 };
 
-interface WalletNeeds {
-  reading: ReadSession;
-  delegates: DelegateList;
-  search: Search;
-}
+type WalletNeeds = Pick<ListNeeds, "reading" | "delegates" | "search">;
+
+/** A search that is too wide only while the set for it is being filled is refused for now. */
+const unlessFilling = async <T>(answer: () => MaybePromise<T>): Promise<T> => {
+  try {
+    return await answer();
+  } catch (error) {
+    if (!(error instanceof PorticoError && error.code === "SEARCH_TOO_WIDE")) throw error;
+    throw new PorticoError("NOT_READY", "The index of wallets by nonce is being filled: ask again later, or narrow the search.", { cause: error });
+  }
+};
 
 /** Answers a list query. References are addresses. */
-export const askWallets = (query: WalletQuery, { search, ...needs }: WalletNeeds): MaybePromise<Page<Wallet>> =>
-  answerList(
+export const askWallets = (query: WalletQuery, needs: WalletNeeds): MaybePromise<Page<Wallet>> => {
+  const isMissing = asksNonce(query) && !isFilled(needs.reading, sets.walletsByNonce);
+  return isMissing ? unlessFilling(() => answer(query, needs)) : answer(query, needs);
+};
+
+const answer = (query: WalletQuery, { reading, search, ...given }: WalletNeeds): MaybePromise<Page<Wallet>> => {
+  const delegates = given.delegates();
+  return answerList(
     {
       query,
-      paths: accessPathsTo(query, needs),
-      load: (address: string) => presentWallet(existing(readWallet(needs.reading, address), `wallet ${address}`), needs.delegates),
+      paths: accessPathsTo(query, { reading, delegates }),
+      load: (address: string) => presentWallet(existing(readWallet(reading, address), `wallet ${address}`), delegates),
       test: walletTester,
       value: (wallet) => wallet[query.order.field],
       ties: "asc",
     },
     search,
   );
+};

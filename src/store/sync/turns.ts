@@ -1,6 +1,8 @@
 import type { Logger } from "../../../types/node-context.js";
 import { messageOf, PorticoError } from "../../errors.js";
-import { isUnwritable, type WriteWatch } from "../lmdb/write-watch.js";
+import type { Store } from "../state/store.js";
+import type { FillProgress } from "../write/account-indexes.js";
+import { isUnwritable, type WriteWatch } from "../lmdb/environment.js";
 
 /** Following the chain in spite of failures: each is followed by another try, sooner or later. */
 export interface Retrying {
@@ -101,4 +103,87 @@ export const createRetrying = (tryAgain: () => void, { logger, writes, pace = re
       cancelRetry();
     },
   };
+};
+
+/** One thing at a time, in order of arrival. */
+export const createTurns = () => {
+  let queue: Promise<void> = Promise.resolve();
+  /** How many things wait in it. */
+  let waiting = 0;
+
+  const add = (work: () => Promise<void>): void => {
+    waiting++;
+    queue = queue.then(work).finally(() => waiting--);
+  };
+
+  return {
+    add,
+    /** For work that is nobody's concern: it makes others wait for their turn, but does not count as under way. */
+    aside: (work: () => Promise<void>): void => void (queue = queue.then(work)),
+    /** For a caller that waits for the work and is told if it fails. */
+    done: (work: () => Promise<void>): Promise<void> => {
+      const done = queue.then(work);
+      add(() => done.catch(() => undefined));
+      return done;
+    },
+    isIdle: () => waiting === 0,
+    /** Resolves when all that is in it now is done. */
+    last: () => queue,
+    settled: async (): Promise<void> => {
+      let last: Promise<void> | undefined;
+      while (last !== queue) {
+        last = queue;
+        await last;
+      }
+    },
+  };
+};
+
+const percentOf = ({ filled, total }: FillProgress): number => Math.min(100, Math.floor((100 * filled) / Math.max(1, total)));
+
+export const fillingText = (progress: FillProgress | undefined): string | undefined =>
+  progress && `an index of wallets is being filled (${percentOf(progress)} %): until then lists by it may be refused`;
+
+/** Logs the beginning, every tenth and the end of a filling, and each cause of a failure once. */
+const createFillLog = (logger: Logger) => {
+  let [tenth, failure] = [undefined as number | undefined, undefined as string | undefined];
+  return {
+    progress: (progress: FillProgress | undefined): void => {
+      if (progress === undefined) failure = undefined;
+      const next = progress && Math.floor(percentOf(progress) / 10);
+      if (next === tenth) return;
+      if (progress === undefined) logger.info("the index of wallets is filled");
+      else logger.info(`an index of wallets is being filled: ${percentOf(progress)} % of ${progress.total} wallets`);
+      tenth = next;
+    },
+    failed: (error: unknown): void => {
+      const message = messageOf(error);
+      // That the store cannot be written is said elsewhere.
+      if (message !== failure && !isUnwritable(error)) logger.warn(`an index of wallets cannot be filled at present: ${message}`);
+      failure = message;
+    },
+  };
+};
+
+/** Fills the sets that the store lacks, a part at a time, between the host's blocks. What fails is tried again when called again. */
+export const createFilling = (store: Store, turns: Pick<ReturnType<typeof createTurns>, "aside">, { logger, isStopped }: { logger: Logger; isStopped(): boolean }) => {
+  const log = createFillLog(logger);
+  let isDue = false;
+  const fillSome = async (): Promise<void> => {
+    isDue = false;
+    if (isStopped() || !store.isComplete()) return;
+    try {
+      log.progress(store.filling());
+      if (await store.fillSets()) goOn();
+      log.progress(store.filling());
+    } catch (error) {
+      log.failed(error);
+    }
+  };
+  const goOn = (): void => {
+    if (isDue) return;
+    isDue = true;
+    setImmediate(() => turns.aside(fillSome));
+  };
+  return goOn;
 };

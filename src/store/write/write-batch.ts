@@ -11,14 +11,78 @@ import {
   keyHashOf,
   rangeOf,
   readChecksum,
-} from "../../layout/checksums.js";
-import { type DatabaseName, databases, holdsBytes } from "../../layout/keys.js";
-import { numberBytes, pieceKeyOf } from "../../layout/posting-pieces.js";
-import type { Environment, StoreDatabase } from "../../lmdb/environment.js";
-import { createReadSession, type KeyBounds, type ReadSession, type WriterReads } from "../../lmdb/read-session.js";
-import { stateKey } from "../../records/records.js";
-import type { FreshReads } from "./fresh-read.js";
-import { type Bytes, createMemtable, type Memtable } from "./memtable.js";
+} from "../layout/checksums.js";
+import { type DatabaseName, databases, holdsBytes } from "../layout/keys.js";
+import { numberBytes, pieceKeyOf } from "../layout/posting-pieces.js";
+import type { Environment, StoreDatabase } from "../lmdb/environment.js";
+import { createReadSession, type KeyBounds, openNewest, type ReadSession, type WriterReads } from "../lmdb/read-session.js";
+import { createWriteLog, type LogBytes } from "../layout/write-log.js";
+
+/** The bytes of a key's value; null: it has none. */
+export type Bytes = Buffer | null;
+
+/** Writes that can be read back by key, kept in one log. */
+export interface Memtable {
+  put(database: DatabaseName, key: Buffer, bytes: Bytes): void;
+  /** Undefined: nothing was put there. */
+  find(database: DatabaseName, key: Buffer): Bytes | undefined;
+  /** Adds what was put between two keys to `found`, under keys as latin1, which compare as the bytes do. */
+  addWithin(database: DatabaseName, bounds: KeyBounds, found: Map<string, Bytes>): void;
+  /** The last write under each key, as a log of entries (write-log.ts). */
+  log(): LogBytes;
+  /** Forgets all writes. */
+  clear(): void;
+}
+
+/** Where in the log the entry of each key begins. */
+type Drawer = Map<string, number>;
+
+/** By the first two bytes of the keys: in counted sets, these are one level of one set. */
+type Drawers = Map<number, Drawer>;
+
+const drawerOf = (key: Buffer): number => ((key[0] ?? 0) << 8) | (key[1] ?? 0);
+
+const textOf = (key: Buffer): string => key.toString("latin1");
+
+const at = <Key, Inner, Value>(maps: Map<Key, Map<Inner, Value>>, key: Key): Map<Inner, Value> => {
+  let map = maps.get(key);
+  if (map === undefined) {
+    map = new Map();
+    maps.set(key, map);
+  }
+  return map;
+};
+
+export const createMemtable = (): Memtable => {
+  const log = createWriteLog();
+  const rooms = new Map<DatabaseName, Drawers>();
+  return {
+    put: (database, key, bytes) => {
+      const drawer = at(at(rooms, database), drawerOf(key));
+      const text = textOf(key);
+      const before = drawer.get(text);
+      if (before !== undefined) log.drop(before);
+      drawer.set(text, log.add(database, key, bytes));
+    },
+    find: (database, key) => {
+      const begin = rooms.get(database)?.get(drawerOf(key))?.get(textOf(key));
+      return begin === undefined ? undefined : log.valueAt(begin);
+    },
+    addWithin: (database, { start, end }, found) => {
+      const [first, last] = [start === undefined ? 0 : drawerOf(start), end === undefined ? Infinity : drawerOf(end)];
+      const [from, below] = [start === undefined ? "" : textOf(start), end === undefined ? undefined : textOf(end)];
+      for (const [drawer, begins] of rooms.get(database) ?? []) {
+        if (drawer < first || drawer > last) continue;
+        for (const [key, begin] of begins) if (key >= from && (below === undefined || key < below)) found.set(key, log.valueAt(begin));
+      }
+    },
+    log: log.bytes,
+    clear: () => {
+      rooms.clear();
+      log.clear();
+    },
+  };
+};
 
 /** What the writes of a batch change in the checksums of the store (layout/checksums.ts). */
 interface ChecksumChanges {
@@ -36,21 +100,14 @@ interface ChecksumReading {
   stored(database: DatabaseName, key: Buffer): Bytes;
 }
 
-/** What changes in a database, by number of range; `latest` is that of the last change, since the next is often in the same range. */
-interface OfDatabase {
-  ranges: Map<number, Checksum>;
-  latest: { range: number; checksum: Checksum } | undefined;
-}
-
 const createChecksumChanges = ({ get, find, stored }: ChecksumReading): ChecksumChanges => {
   const names = Object.keys(databases) as DatabaseName[];
-  const all = Object.fromEntries(names.map((name): [DatabaseName, OfDatabase] => [name, { ranges: new Map(), latest: undefined }])) as Record<DatabaseName, OfDatabase>;
+  /** By number of range. */
+  const all = Object.fromEntries(names.map((name) => [name, new Map<number, Checksum>()])) as Record<DatabaseName, Map<number, Checksum>>;
 
-  const at = (of: OfDatabase, range: number): Checksum => {
-    if (of.latest?.range === range) return of.latest.checksum;
-    let checksum = of.ranges.get(range);
-    if (checksum === undefined) of.ranges.set(range, (checksum = { sum: 0, count: 0 }));
-    of.latest = { range, checksum };
+  const of = (database: DatabaseName, range: number): Checksum => {
+    let checksum = all[database].get(range);
+    if (checksum === undefined) all[database].set(range, (checksum = { sum: 0, count: 0 }));
     return checksum;
   };
 
@@ -66,10 +123,7 @@ const createChecksumChanges = ({ get, find, stored }: ChecksumReading): Checksum
 
   const clear = (): void => {
     areKept = undefined;
-    for (const name of names) {
-      all[name].ranges.clear();
-      all[name].latest = undefined;
-    }
+    for (const name of names) all[name].clear();
   };
 
   return {
@@ -78,14 +132,14 @@ const createChecksumChanges = ({ get, find, stored }: ChecksumReading): Checksum
       if (!areKept || !hasChecksum(database, key)) return;
       const before = known === undefined ? read(database, key) : known;
       if (before === null && after === null) return;
-      const checksum = at(all[database], rangeOf(database, key));
+      const checksum = of(database, rangeOf(database, key));
       const ofKey = keyHashOf(key);
       if (before !== null) changeChecksum(checksum, hashOf(ofKey, before), -1);
       if (after !== null) changeChecksum(checksum, hashOf(ofKey, after), 1);
     },
     take: () => {
       const taken = names.flatMap((name) =>
-        [...all[name].ranges].map(([range, change]) => {
+        [...all[name]].map(([range, change]) => {
           const key = checksumKey(name, range);
           const after = addChecksums(readChecksum(read("meta", key)), change);
           return { key, bytes: after.count === 0 ? null : checksumBytes(after) };
@@ -140,13 +194,13 @@ interface PendingRow {
 }
 
 /** What is stored, held from the first read to the next commit, so that a block is prepared on one state. */
-const createStored = (db: Environment["db"], newest: FreshReads) => {
+const createStored = (environment: Pick<Environment, "path" | "root" | "db">) => {
   let opened: Stored | undefined;
   return {
     reading: (): ReadSession => {
       if (opened === undefined) {
-        const transaction = newest.open();
-        opened = { transaction, reading: createReadSession({ db }, transaction) };
+        const transaction = openNewest(environment);
+        opened = { transaction, reading: createReadSession(environment, transaction) };
       }
       return opened.reading;
     },
@@ -211,10 +265,10 @@ const createUncommitted = () => {
   };
 };
 
-export const createWriteBatch = ({ root, db }: Pick<Environment, "root" | "db">, newest: FreshReads): WriteBatch => {
+export const createWriteBatch = (environment: Pick<Environment, "path" | "root" | "db" | "commit">): WriteBatch => {
   const { latest, take, find, inRange } = createUncommitted();
-  const { reading: stored, letGo } = createStored(db, newest);
-  const { encode, decode } = createCoding(db);
+  const { reading: stored, letGo } = createStored(environment);
+  const { encode, decode } = createCoding(environment.db);
 
   const storedBytes = (database: DatabaseName, key: Buffer): Bytes => stored().bytes(database, key) ?? null;
 
@@ -254,10 +308,10 @@ export const createWriteBatch = ({ root, db }: Pick<Environment, "root" | "db">,
       letGo();
       const committing = take();
       try {
-        await newest.commit(committing.log(), committing.find("meta", stateKey));
+        await environment.commit(committing.log());
       } finally {
         letGo();
-        root.resetReadTxn();
+        environment.root.resetReadTxn();
         committing.clear();
       }
     },
