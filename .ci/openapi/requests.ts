@@ -103,6 +103,15 @@ const following = ({ blocks, meta }: Chain): Asks => {
   };
 };
 
+const rewards = ({ chain, get }: Surroundings): Asks => {
+  const { username } = subjectsOf(chain).delegate;
+  const due = async (): Promise<string> => ((await get(`/delegates/${username}/rewards`)) as { data: { voters: { address: string }[] } }).data.voters[0]?.address ?? "";
+  return {
+    getDelegateRewards: ask({ params: { id: username }, query: "share=80&minimum=1000000", shorten: firstLines(3) }),
+    getDelegateReward: async () => ({ params: { id: username, address: await due() }, query: "share=80" }),
+  };
+};
+
 const webhooks = ({ chain, target, made, get, until }: Surroundings): Asks => {
   const idOf = (): string => String((made.createWebhook?.reply as { data: { id: number } } | undefined)?.data.id);
   const params = () => ({ id: idOf() });
@@ -155,5 +164,5 @@ const firstGeneration = ({ voter, delegate, ofType, blockId, waiting }: ReturnTy
 /** What is asked for the example of each operation, in order. */
 export const asksOf = (surroundings: Surroundings): Asks => {
   const subjects = subjectsOf(surroundings.chain);
-  return { ...secondGeneration(subjects), ...submitting(surroundings.chain), ...following(surroundings.chain), ...webhooks(surroundings), ...firstGeneration(subjects) };
+  return { ...secondGeneration(subjects), ...submitting(surroundings.chain), ...following(surroundings.chain), ...rewards(surroundings), ...webhooks(surroundings), ...firstGeneration(subjects) };
 };
