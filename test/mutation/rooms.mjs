@@ -27,7 +27,7 @@ export const rooms = {
   },
   history: {
     what: "states at earlier heights",
-    mutate: ["src/store/history/{past-records,past-snapshot,wallet-changes}.ts", "src/store/layout/history-rows.ts"],
+    mutate: ["src/store/history/{past-records,past-snapshot,wallet-changes}.ts", "src/store/write/history-rows.ts"],
     tests: ["test/store/{history-rows,past-states,wallet-changes}.test.ts"],
   },
 };

@@ -50,15 +50,4 @@ describe("searching ascending numbers", () => {
       }),
     );
   });
-
-  it("takes four reads when they are evenly spaced, and a few more when some are missing", () => {
-    const even = Array.from({ length: 1_000_000 }, (_, at) => 8 * at);
-    const gaps = even.filter((_, at) => (at * 2_654_435_761) % 97 > 4);
-    for (const wanted of [17, 80_001, 4_000_000, 7_999_990]) {
-      const first = even.findIndex((number) => number >= wanted);
-      expect(searched(even, 0, even.length, wanted)).to.deep.include({ place: first });
-      expect(searched(even, 0, even.length, wanted).read).to.be.at.most(4);
-      expect(searched(gaps, 0, gaps.length, wanted).read).to.be.at.most(10);
-    }
-  });
 });

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { listSequence } from "../../src/store/records/sequence.js";
 import { createWriteLog } from "../../src/store/layout/write-log.js";
 import { createUndoJournal, rollBack } from "../../src/store/write/undo.js";
-import { listKey, pieceLength } from "../../src/store/layout/posting-pieces.js";
+import { pieceLength } from "../../src/store/layout/posting-pieces.js";
 import { appendToList } from "../../src/store/write/block-writes.js";
 import { createWriteBatch, type WriteBatch } from "../../src/store/write/write-batch.js";
 import { createReadSession } from "../../src/store/lmdb/read-session.js";
@@ -73,30 +73,6 @@ describe("an appended list", () => {
       }),
       { numRuns: count(25, 1_000) },
     );
-  });
-
-  it("is stored in consecutive pieces", async () => {
-    const all = Array.from({ length: 2 * pieceLength + 1 }, (_, n) => n * 3);
-    append(0, all);
-    append(0, [5], owner + 1);
-    await pending.commit();
-    const bytes = (numbers: readonly number[]): string => numbers.map((number) => number.toString(16).padStart(8, "0")).join("");
-    const piece = (of: number, place: number): string => listKey(list, of, place).toString("hex");
-    expect(contentsOf(store)["lists"]).to.deep.equal([
-      `${piece(owner, 0)}=${bytes(all.slice(0, pieceLength))}`,
-      `${piece(owner, 1)}=${bytes(all.slice(pieceLength, 2 * pieceLength))}`,
-      `${piece(owner, 2)}=${bytes(all.slice(2 * pieceLength))}`,
-      `${piece(owner + 1, 0)}=${bytes([5])}`,
-    ]);
-  });
-
-  it("is unchanged when the same append is committed again", async () => {
-    append(0, [1, 2, 3]);
-    await pending.commit();
-    const { lists: before } = contentsOf(store);
-    append(0, [1, 2, 3]);
-    await pending.commit();
-    expect(contentsOf(store).lists).to.deep.equal(before);
   });
 
   it("refuses an append that would leave a gap, and writes nothing of that commit", async () => {

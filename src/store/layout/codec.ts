@@ -2,8 +2,7 @@ import type { Lock, Tip, Block, Transaction } from "../../../types/chain.js";
 import type { WalletDraft } from "../../../types/transaction-type.js";
 
 /**
- * Records as they are stored: the values of a fixed list of members, so that no record repeats their names. Those of blocks and
- * transactions are in block-codec.ts.
+ * Records as they are stored: the values of a fixed list of members, so that no record repeats their names.
  */
 
 /** A wallet, its number, and how long its lists are. */

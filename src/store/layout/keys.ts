@@ -9,14 +9,14 @@ import { hash } from "node:crypto";
 export const layoutVersion = 1;
 
 /**
- * Databases. `record`s are MessagePack, as are `digits`, which begin with a run of bytes (block-codec.ts); `raw` values are bytes, and so
+ * Databases. `record`s are MessagePack, as are `digits`, which begin with a run of bytes (codec.ts); `raw` values are bytes, and so
  * are
  * those of a `view`, which last until the next read (environment.ts).
  */
 export const databases = {
   /**
    * What is known of the whole: `store` (`formatKey`), `written by` (rules-fingerprint.ts), `state`, `ranking`, `complete`, `rebuild`
-   * (rebuild.ts), `disowned`, `sets` (set-fills.ts).
+   * (rebuild.ts), `disowned`, `sets` (account-indexes.ts).
    */
   meta: "record",
   /** Height -> block. */

@@ -178,7 +178,7 @@ export interface Environment {
   readonly path: string;
   readonly root: RootDatabase<unknown, Buffer>;
   readonly db: StoreDatabases;
-  /** Commits all entries of a log in one transaction, in another thread (commit-worker.ts). @throws PorticoError STORE_UNWRITABLE */
+  /** Commits all entries of a log in one transaction, in another thread. @throws PorticoError STORE_UNWRITABLE */
   commit(log: LogBytes): Promise<void>;
   readonly writes: WriteWatch;
   close(): Promise<void>;

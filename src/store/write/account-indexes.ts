@@ -31,7 +31,7 @@ export const publicKeyAscending = ({ publicKey, address }: Pick<WalletRecord, "p
 
 export interface WalletSet {
   set: number;
-  /** Of a set that is filled in stores that do not have it (set-fills.ts). Sets without one came with the layout. */
+  /** Of a set that is filled in stores that do not have it (see `SetFill`). Sets without one came with the layout. */
   version?: number;
   same(one: WalletRecord, other: WalletRecord): boolean;
   key(wallet: WalletRecord, delegateNumber: (publicKey: string) => number | undefined): Buffer | undefined;
