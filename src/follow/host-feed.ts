@@ -98,6 +98,8 @@ export const startHostFeed = (needs: HostFeedNeeds): HostFeed => {
   let ended = false;
 
   const drain = async (): Promise<void> => {
+    // With nothing to drain, this would otherwise end before `draining` is set.
+    await Promise.resolve();
     try {
       for (let newest = journal.kept().at(-1); newest !== undefined; newest = journal.kept().at(-1)) {
         const until = newest.number;
@@ -122,7 +124,7 @@ export const startHostFeed = (needs: HostFeedNeeds): HostFeed => {
   };
 
   const drainSoon = (): void => {
-    if (journal.kept().length > 0) draining ??= drain();
+    draining ??= drain();
   };
 
   /** Nothing that fails here reaches the host's emitter. */
@@ -138,7 +140,7 @@ export const startHostFeed = (needs: HostFeedNeeds): HostFeed => {
   };
 
   const listening = listen(events, names, hear, () => journal.close());
-  drainSoon();
+  if (journal.kept().length > 0) drainSoon();
 
   const settled = async (): Promise<void> => {
     drainSoon();

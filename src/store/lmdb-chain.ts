@@ -135,6 +135,7 @@ export const createLmdbChain = ({ followOrphans = Infinity, ...options }: LmdbCh
       const follower = createFollower({ ...needs, source: watched.source, store });
       open = { store, follower, freeing: startFreeing(store, followOrphans, needs) };
       await onLog?.(createHostLog(store.environment, { writes: true }));
+      await store.trimUndo(() => open?.store !== store);
       await follower.start();
     },
     stop: async () => {

@@ -19,17 +19,4 @@ describe("undo records", () => {
     await store.apply(blocks.slice(40, 60), 60);
     expect(kept()).to.deep.equal([56, 57, 58, 59, 60]);
   });
-
-  it("of more blocks than are to be kept are removed as blocks are applied", async () => {
-    const { store, rules, dataDir } = openTemporaryStore(chain.network, { undoBlocks: 10 });
-    const blocks = chain.blocks.slice(0, 26).map(rules.parseBlock);
-    for (const block of blocks.slice(0, 20)) await store.apply([block]);
-    await store.stop();
-    const fewer = openTemporaryStore(chain.network, { undoBlocks: 5, dataDir }).store;
-    for (const block of blocks.slice(20, 26)) await fewer.apply([block]);
-    for (const [database, oldest] of [["undo", 22], ["digests", 21]] as const) {
-      const [first] = fewer.environment.db[database].getKeys({});
-      expect([database, first?.readUInt32BE(0)]).to.deep.equal([database, oldest]);
-    }
-  });
 });

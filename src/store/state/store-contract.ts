@@ -80,6 +80,11 @@ export interface Store extends ChainAdapter {
   written(): Promise<void>;
   /** Reverts the tip. @throws PorticoError STORE_UNDO_EXHAUSTED */
   revert(): Promise<void>;
+  /**
+   * Removes undo records and digests of blocks that can no longer be reverted, because `undoBlocks` is less than it was; ends early if
+   * `isStopped`.
+   */
+  trimUndo(isStopped?: () => boolean): Promise<void>;
   /** How far the ranked sets are filled that the store did not have when it was opened; undefined where all are full. */
   filling(): FillProgress | undefined;
   /** Fills a part of them. Returns whether there is more to do. */

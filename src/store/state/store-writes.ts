@@ -3,6 +3,8 @@ import { runSliced, type Pace, type Sliced } from "../../async/time-slicing.js";
 import type { FullBlock } from "../../chain/blocks/block.js";
 import { putOrphan, leaveRebuilt } from "../follow/orphans.js";
 import type { Environment } from "../lmdb/environment.js";
+import { readState } from "../records/records.js";
+import { removeOldUndo } from "../write/undo.js";
 import { createWriteBatch, type WriteBatch } from "../write/write-batch.js";
 import { readFillProgress } from "../write/account-indexes.js";
 import { createWriter, type Writer } from "../write/writer.js";
@@ -154,7 +156,7 @@ interface StoreWritesNeeds extends StoreNeeds {
   revertedAt(id: string): number;
 }
 
-interface StoreWrites extends Pick<Store, "apply" | "applyAhead" | "written" | "revert" | "filling" | "fillSets" | "startOver"> {
+interface StoreWrites extends Pick<Store, "apply" | "applyAhead" | "written" | "revert" | "trimUndo" | "filling" | "fillSets" | "startOver"> {
   /** Resolves when no commit is under way. */
   idle(): Promise<void>;
 }
@@ -198,6 +200,16 @@ const createLine = (pending: WriteBatch, writer: Writer, views: Views, show: (vi
       writer.aborted();
     },
   });
+
+/** Some at a time: there may be many. */
+const trimUndo = async (pending: WriteBatch, undoBlocks: number, write: (work: Sliced<void>) => Promise<void>, isStopped: () => boolean): Promise<void> => {
+  const during = { isLeft: true };
+  const some = function* (): Sliced<void> {
+    during.isLeft = removeOldUndo(pending, readState(pending)?.tip.height ?? 0, undoBlocks);
+    yield;
+  };
+  while (during.isLeft && !isStopped()) await write(some());
+};
 
 /** The writing side of the store. */
 export const createStoreWrites = (needs: StoreWritesNeeds): StoreWrites => {
@@ -243,6 +255,7 @@ export const createStoreWrites = (needs: StoreWritesNeeds): StoreWrites => {
     applyAhead: (blocks, chainHeight, appliedAt) => line.writeAhead(putOn(blocks, chainHeight, appliedAt)),
     written: line.written,
     revert: () => line.write(takeOut()),
+    trimUndo: (isStopped = () => false) => trimUndo(pending, undoBlocks, line.write, isStopped),
     filling,
     fillSets: async () => {
       if (filling() !== undefined) await line.write(writer.fill());

@@ -104,25 +104,25 @@ export const removeUndo = (pending: WriteBatch, height: number): void => {
   }
 };
 
-/** Blocks of which records are removed at once: the one that a new block replaces, and one more where fewer are to be kept than before. */
-const removedTogether = 2;
+/** Pieces and digests that are removed in one transaction. */
+const removedTogether = 1_000;
 
-const removeBelow = (pending: WriteBatch, database: Extract<DatabaseName, "undo" | "digests">, height: number): void => {
-  const heights = new Set<number>();
+const removeBelow = (pending: WriteBatch, database: Extract<DatabaseName, "undo" | "digests">, height: number): boolean => {
   const old: { key: Buffer; value: Buffer }[] = [];
   for (const { key, value } of pending.range(database, { end: numberKey(Math.max(0, height)) })) {
-    if (heights.add(key.readUInt32BE(0)).size > removedTogether) break;
-    old.push({ key: Buffer.from(key), value: Buffer.from(value as Buffer) });
+    if (old.push({ key: Buffer.from(key), value: Buffer.from(value as Buffer) }) === removedTogether) break;
   }
   for (const { key, value } of old) pending.putBytes(database, key, null, value);
+  return old.length === removedTogether;
 };
 
-/** Removes undo records and digests of blocks that can no longer be reverted. `lowest`: height of the first block that still can. */
-export const removeOld = (pending: WriteBatch, lowest: number): void => {
-  removeBelow(pending, "undo", lowest);
-  // The digest before that block is kept, too.
-  removeBelow(pending, "digests", lowest - 1);
-};
+/**
+ * Removes undo records and digests of blocks that can no longer be reverted, because fewer can be than before. Returns whether some are
+ * left.
+ */
+export const removeOldUndo = (pending: WriteBatch, tip: number, undoBlocks: number): boolean =>
+  // The digest before the oldest block that can be reverted is kept, too.
+  [removeBelow(pending, "undo", tip - undoBlocks + 1), removeBelow(pending, "digests", tip - undoBlocks)].includes(true);
 
 /** The digests of the store's states: of the tip, and of each block that it can go back to. Each names its block. */
 

@@ -25,7 +25,7 @@ import {
   createUndoJournal,
   putUndo,
   readUndo,
-  removeOld, removeUndo,
+  removeUndo,
   digestBefore,
   putDigest,
   removeDigest,
@@ -102,8 +102,9 @@ export const createWriter = (pending: WriteBatch, rules: ChainRules, options: Wr
         }
         // Blocks that will not be reverted need none, except for the one that the next batch goes on from.
         if (height >= settled || full === blocks.at(-1)) putDigest(pending, full.block, digest.bytes());
+        if (height > options.undoBlocks + 1) removeDigest(pending, height - options.undoBlocks - 1);
         // A block without an undo record replaces that of an older block all the same.
-        removeOld(pending, height - options.undoBlocks + 1);
+        if (height > options.undoBlocks) removeUndo(pending, height - options.undoBlocks);
         noteTimes(pending, full, { appliedAt, told: options.timesOf?.("applied", full.block.id), rules });
       }
       yield* rankedSets.flush();
