@@ -106,16 +106,15 @@ try {
     const { types } = operation;
     const asked = await askOf();
     const shown = { ...(asked.params === undefined ? {} : { params: asked.params }), ...(asked.body === undefined ? {} : { body: asked.body }) };
-    if (types.includes("application/json") && types.length === 1) {
-      const reply = cut(exactly(await ask(operation, asked, "", types[0] ?? ""), operationId));
+    const texts: Record<string, string> = {};
+    for (const type of types.filter((one) => one !== "application/json")) texts[type] = (asked.shorten ?? ((text: string) => text))(await ask(operation, asked, "", type));
+    const kept = Object.keys(texts).length === 0 ? shown : { ...shown, texts };
+    if (types.includes("application/json")) {
+      const reply = cut(exactly(await ask(operation, asked, "", "application/json"), operationId));
       const again = operation.method === "GET" || /[Ss]earch|Unlocked|Feed/.test(operationId);
-      const inText = again && !operation.path.startsWith("/api/v1") ? cut(JSON.parse(await ask(operation, asked, "/strings", types[0] ?? ""))) : reply;
-      made[operationId] = { ...shown, reply, ...(JSON.stringify(inText) === JSON.stringify(reply) || !/"\d+"/.test(JSON.stringify(inText)) ? {} : { replyInText: inText }) };
-    } else {
-      const texts: Record<string, string> = {};
-      for (const type of types) texts[type] = (asked.shorten ?? ((text: string) => text))(await ask(operation, asked, "", type));
-      made[operationId] = { ...shown, texts };
-    }
+      const inText = again && !operation.path.startsWith("/api/v1") ? cut(JSON.parse(await ask(operation, asked, "/strings", "application/json"))) : reply;
+      made[operationId] = { ...kept, reply, ...(JSON.stringify(inText) === JSON.stringify(reply) || !/"\d+"/.test(JSON.stringify(inText)) ? {} : { replyInText: inText }) };
+    } else made[operationId] = kept;
   }
   const without = operations.filter(({ operationId }) => made[operationId] === undefined).map(({ operationId }) => operationId);
   console.log(`${Object.keys(made).length} operations have an example; these have none: ${without.join(", ")}`);

@@ -21,7 +21,7 @@ const snapshotOf = async (chain: Pick<Chain, "network" | "blocks">): Promise<Cha
 
 const walletFigures = async (snapshot: ChainSnapshot): Promise<Omit<WalletFigures, "locks">[]> => {
   const { rows } = await snapshot.wallets({ filter: {}, order: { field: "address", direction: "asc" }, ...everything });
-  return rows.map(({ lockedBalance, balance, nonce, voteBalance: _, producedBlocks: __, ...rest }) => ({
+  return rows.map(({ lockedBalance, balance, nonce, voteBalance: _, producedBlocks: __, forgedFees: ___, forgedRewards: ____, rank: _____, ...rest }) => ({
     ...rest,
     balance: String(balance),
     nonce: String(nonce),

@@ -17,7 +17,8 @@ const amountsIn = (value: unknown): Found[] => {
   if (typeof value !== "object" || value === null) return [];
   if (Array.isArray(value)) return value.flatMap(amountsIn);
   return Object.entries(value as Record<string, unknown>).flatMap(([name, member]) =>
-    name === "multiSignature" ? [] : amountNames.has(name) && typeof member !== "object" ? [{ name, value: member }] : amountsIn(member),
+    // Attributes are text in every form of amounts.
+    name === "multiSignature" || name === "attributes" ? [] : amountNames.has(name) && typeof member !== "object" ? [{ name, value: member }] : amountsIn(member),
   );
 };
 

@@ -47,6 +47,8 @@ export const pastQuestions = (blocks: readonly BlockData[], most = 4): PastQuest
   put("/wallets/{id}/statement", wallets.slice(0, 2), ["format=csv"]);
   const delegates = [...names.usernames.slice(0, 3), ...some(names.publicKeys, 2)];
   for (const rest of ["", "/blocks", "/voters", "/voters/balances"]) put(`/delegates/{id}${rest}`, delegates);
+  put("/delegates/{id}/rewards", delegates, ["", "share=33.3&of=fees&from=2", "format=csv"]);
+  for (const address of some(names.addresses, most)) questions.push({ route: "/delegates/{id}/rewards/{address}", path: `/delegates/${delegates[0] ?? ""}/rewards/${address}` });
   put("/delegates/{id}/voters", delegates.slice(0, 2), ["orderBy=address&limit=2", "balance.from=0&orderBy=balance:asc"]);
   put("/blocks/{id}", some(names.blocks, most));
   put("/blocks/{id}/transactions", some(names.blocks, most));

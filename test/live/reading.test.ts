@@ -5,7 +5,7 @@ import type { FollowEvent, Group } from "../../src/follow/follow.js";
 import { pick } from "../../src/live/selection.js";
 
 const events = Array.from({ length: 60 }, (_, index) => ({ id: String(index), event: index % 3 === 0 ? "block.applied" : "transaction.applied" })) as FollowEvent[];
-const group = { events } as unknown as Group;
+const group = { events, eventsWithBookings: events } as unknown as Group;
 
 describe("The events that a reader picks of a group", () => {
   const expected = events.filter(({ id, event }) => event === "transaction.applied" && Number(id) % 2 === 0);
@@ -34,7 +34,7 @@ describe("The events that a reader picks of a group", () => {
   it("are the same where some matches have to be waited for", async () => {
     const matches = ({ id }: FollowEvent): boolean | Promise<boolean> => (Number(id) % 5 === 0 ? nextTurn(Number(id) % 2 === 0) : Number(id) % 2 === 0);
     expect(await pick(group, { listens: (event) => event === "transaction.applied", matches })).to.deep.equal(expected);
-    expect(await pick({ events: [] } as unknown as Group, { listens: () => true, matches })).to.deep.equal([]);
+    expect(await pick({ events: [], eventsWithBookings: [] } as unknown as Group, { listens: () => true, matches })).to.deep.equal([]);
     const failing = pick(group, { listens: () => true, matches: () => Promise.reject(new Error("no")) });
     expect(await failing.catch((error: unknown) => (error as Error).message)).to.equal("no");
   });

@@ -18,7 +18,7 @@ export const rooms = {
   paging: {
     what: "pages of lists",
     mutate: ["src/http/input/query.ts", "src/store/records/sorting.ts"],
-    tests: ["test/http/paging.test.ts", "test/api/questions/page.test.ts", "test/store/{binary-search,sequence,list-query,sorting}.test.ts"],
+    tests: ["test/http/paging.test.ts", "test/store/{binary-search,sequence,list-query,sorting}.test.ts"],
   },
   retries: {
     what: "what a delivery's outcome means, and when it is tried again",

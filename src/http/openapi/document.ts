@@ -17,11 +17,11 @@ const replyExample = (example: OperationExample | undefined, form: DescribedForm
   exampleOf(form === "string" ? (example?.replyInText ?? example?.reply) : example?.reply);
 
 /** The content of a body that a route makes itself, with its examples. */
-const withTexts = (content: JsonSchema, example: OperationExample | undefined): JsonSchema =>
+const withTexts = (content: JsonSchema, example: OperationExample | undefined, form: DescribedForm): JsonSchema =>
   Object.fromEntries(
     Object.entries(content).map(([type, media]) => {
       const text = example?.texts?.[type];
-      return [type, { ...(media as JsonSchema), ...(type === "application/json" ? exampleOf(example?.reply) : exampleOf(text)) }];
+      return [type, { ...(media as JsonSchema), ...(type === "application/json" ? replyExample(example, form) : exampleOf(text)) }];
     }),
   );
 
@@ -164,15 +164,15 @@ const failuresOf = <State extends Scope>(route: Route<State>, generation: Genera
 const formOfReplies = <State extends Scope>(route: Route<State>, { prefix = "" }: OpenApiOptions): DescribedForm =>
   generationOf(route.versions) === 1 ? "number" : (formOf(prefix) ?? "either");
 
-const bodyContent = (content: Readonly<Record<string, unknown>>, writer: SchemaWriter): JsonSchema =>
-  Object.fromEntries(Object.entries(content).map(([type, schema]) => [type, { schema: writer.reply(schema, "number") }]));
+const bodyContent = (content: Readonly<Record<string, unknown>>, writer: SchemaWriter, form: DescribedForm): JsonSchema =>
+  Object.fromEntries(Object.entries(content).map(([type, schema]) => [type, { schema: writer.reply(schema, form) }]));
 
 const responsesOf = <State extends Scope>(route: Route<State>, writer: SchemaWriter, options: OpenApiOptions): JsonSchema => {
   const generation = generationOf(route.versions);
   const form = formOfReplies(route, options);
   const example = options.examples?.[routeName(route)];
   const reply = writer.reply(replySchema(route), form);
-  const content = route.kind === "body" ? withTexts(bodyContent(route.content, writer), example) : undefined;
+  const content = route.kind === "body" ? withTexts(bodyContent(route.content, writer, form), example, form) : undefined;
   const schema = generation === 1 ? { anyOf: [reply, writer.reply(FirstGenerationFailure, "number")] } : reply;
   const status = route.kind === "item" && route.status !== undefined ? route.status : 200;
   const headers = referToHeaders([
