@@ -57,13 +57,22 @@ const numbersRead = ({ root }: Pick<Environment, "root">): bigint[] =>
 /** How often LMDB's count is corrected before giving up: each time, another process must have opened the store during a commit. */
 const mostTries = 10;
 
+/** 0 where the file cannot be reached, as on a disk that fails: LMDB has it mapped, and the next commit says what is wrong. */
+const newestIn = ({ path }: Pick<Environment, "path">): bigint => {
+  try {
+    return newestTransaction(path);
+  } catch {
+    return 0n;
+  }
+};
+
 /**
  * The same for the process that writes: never older than the last commit. LMDB by itself may open an older one after another process has
  * opened the store (safe/transact.js).
  */
 export const openNewest = (environment: Pick<Environment, "path" | "root">): ReadTransaction => {
   for (let tries = 0; tries < mostTries; tries++) {
-    const newest = newestTransaction(environment.path);
+    const newest = newestIn(environment);
     environment.root.resetReadTxn();
     const before = numbersRead(environment);
     const transaction = openTransaction(environment);
