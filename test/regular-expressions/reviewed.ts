@@ -75,6 +75,7 @@ export const reviewed: readonly Reviewed[] = [
   { file: "src/http/routing/version.ts", source: '^version="?(\\d+)\\b', origin: "line", hard: [["version=", "1", "x"], ["", "version=1x", ""]] },
   { file: "src/http/routing/version.ts", source: "^\\/v(\\d+)(?=\\/|$)", origin: "line", hard: [["/v", "1", "x"], ["", "/v1x", ""]] },
   { file: "src/nats/connection.ts", source: "^[^\\s/@#?]+$", origin: "own" },
+  { file: "src/store/lmdb/read-session.ts", source: "`^ *${process.pid} +\\\\S+ +(\\\\d+)$`", origin: "own" },
   { file: "src/store/lmdb/writer-lock.ts", source: "`^ *${process} `", origin: "own" },
   {
     file: "src/webhooks/conditions/pattern.ts",

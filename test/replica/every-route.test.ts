@@ -49,9 +49,20 @@ describe("A replica, asked by every route of its document", () => {
     const replica = await startReplica(node);
     const document = (await (await fetch(`${node.url}/openapi.json`)).json()) as Document;
 
+    const rewardsOf = async (id: string): Promise<string | undefined> => {
+      const { data } = (await (await fetch(`${node.url}/delegates/${id}/rewards`)).json()) as { data?: { voters: { address: string }[] } };
+      return data?.voters[0]?.address;
+    };
+    const forgers = [...new Set(chainBlocks.slice(0, 150).map(({ generatorPublicKey }) => generatorPublicKey))];
+    const rewarded: Record<string, string> = {};
+    for (const id of forgers) {
+      const voter = await rewardsOf(id);
+      if (voter !== undefined) Object.assign(rewarded, { id, address: voter });
+    }
+
     const questionOf = (path: string, given: (Parameter | { $ref: string })[] = []): string => {
       const parameters = given.map((one) => ("$ref" in one ? document.components.parameters?.[one.$ref.split("/").at(-1) ?? ""] : one)).filter((one) => one !== undefined);
-      const valueOf = (name: string): string => values[name] ?? ids.find(([start]) => path.startsWith(`/api${start}`))?.[1] ?? "";
+      const valueOf = (name: string): string => (path.endsWith("/rewards/{address}") ? rewarded[name] : undefined) ?? values[name] ?? ids.find(([start]) => path.startsWith(`/api${start}`))?.[1] ?? "";
       const query = parameters.filter((one) => one.in === "query" && one.required === true).map(({ name }) => `${name}=${valueOf(name)}`);
       // The second generation's feed and changes begin at the tip if nothing is said.
       if (/\/(?:feed|changes)$/.test(path)) query.push("after=120");

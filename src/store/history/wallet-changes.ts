@@ -57,8 +57,9 @@ const few = 200;
 
 /** At once where they are not many. */
 const surveyed = (bounds: Required<KeyBounds>, { reading, search, stride = usualStride }: Needs): MaybePromise<Survey> => {
-  const total = [...reading.keys("history", { ...bounds, limit: few })].length;
-  if (total < few) return { total, stride, begins: [bounds.start] };
+  const most = Math.min(few, stride);
+  const total = [...reading.keys("history", { ...bounds, limit: most })].length;
+  if (total < most) return { total, stride, begins: [bounds.start] };
   const [next] = reading.keys("history", { offset: stride, limit: 1, ...bounds });
   return next === undefined ? { total: reading.count("history", bounds), stride, begins: [bounds.start] } : search.run(survey(bounds, stride, reading));
 };
