@@ -197,7 +197,10 @@ export const createLedger = (needs: LedgerNeeds) => {
         takeBack(deliveriesIn(store, webhookId, reverted).filter((one) => isReversalOf(one.message) && isOfBlock(one)), new Map(), taken);
       }
       const entry = back === undefined ? find(webhookId, block, false) : move(webhookId, back, false);
-      return entry && { entry, known: knowledgeOf([entry], deliveriesIn(store, webhookId, [entry]), attempts) };
+      if (entry === undefined) return undefined;
+      // A transaction of the block may have been taken back with another block that had it since.
+      const entries = [...reverted.filter(({ id }) => id !== entry.id), entry];
+      return { entry, known: knowledgeOf(entries, deliveriesIn(store, webhookId, entries), attempts) };
     },
     /** The blocks of which it counts some as applied, the highest first. */
     standing: (webhookId: number): LedgerEntry[] => store.ledger(webhookId, false),
