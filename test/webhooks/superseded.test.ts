@@ -446,6 +446,26 @@ for (const { keepsChain, title } of kinds) {
       expect(told().filter((name) => name === `transaction.reverted ${first.id}`)).to.have.length(1);
     });
 
+    it("a transaction whose reversal was superseded, and that was taken back with another block, is told again with the first", async () => {
+      const { id } = stage.engine.create({ events: ["block.*", "transaction.*"], target: receiver.url, order: "strict" });
+      const again = { ...other, transactions: [{ ...first, blockId: other.block.id }] };
+      await change("applied", withTransactions);
+      await stage.count(id, "delivered", 1 + withTransactions.transactions.length);
+      // In strict order, the reversals of its transactions wait for its own, and are never attempted.
+      refused.add(`block.reverted ${b.block.id}`);
+      await change("reverted", withTransactions);
+      await stage.count(id, "retrying", 1);
+      await change("applied", again);
+      refused.clear();
+      stage.clock.advance(day);
+      await eventually(() => (told().includes(`block.applied ${other.block.id}`) ? true : undefined));
+      await stage.count(id, "pending", 0);
+      await change("reverted", again);
+      await stage.count(id, "pending", 0);
+      await change("applied", withTransactions);
+      await eventually(() => (told().findLast((name) => name.endsWith(first.id)) === `transaction.applied ${first.id}` ? true : undefined));
+    });
+
     if (!keepsChain) it("a webhook that was sent blocks and transactions goes on once it is enabled again, and is sent their reversals", async () => {
       const { id } = stage.engine.create({ events: ["block.*", "transaction.*"], target: receiver.url });
       await stage.engine.settled();
