@@ -78,7 +78,7 @@ const knowledgeOf = (
   attempts: Attempts,
 ): Map<string, KnowledgeOfEntry> => {
   const known = new Map<string, KnowledgeOfEntry>();
-  for (const entry of entries) for (const [subject, key] of entry.sent) known.set(subject, { known: "maybe", key, entry });
+  for (const entry of entries) for (const [subject, key, isCertain] of entry.sent) known.set(subject, { known: isCertain === true ? "yes" : "maybe", key, entry });
   for (const { row, message, entry } of entered) {
     const { subject } = message;
     if (subject === undefined) continue;
@@ -219,11 +219,11 @@ export const keepSent = (store: WebhookStore, row: DeliveryRow): void => {
     const entry = store.ledgerEntry(row.webhookId, side);
     if (entry?.deliveries.includes(row.id) !== true) continue;
     const past = { isReversal: isReversalOf(message), key: row.key, attempt: attemptOf(row, noAttempts) };
-    const sent = new Map(entry.sent);
-    const { known, key } = knowledgeAfter(sent.has(subject) ? { known: "maybe", key: sent.get(subject) } : noKnowledge, past);
-    if (known === "no" || key === undefined) sent.delete(subject);
-    else sent.set(subject, key);
-    store.putLedgerEntry(row.webhookId, { ...entry, deliveries: entry.deliveries.filter((id) => id !== row.id), sent: [...sent] });
+    const [, before, isCertain] = entry.sent.find(([one]) => one === subject) ?? [];
+    const { known, key } = knowledgeAfter(before === undefined ? noKnowledge : { known: isCertain === true ? "yes" : "maybe", key: before }, past);
+    const sent = entry.sent.filter(([one]) => one !== subject);
+    if (known !== "no" && key !== undefined) sent.push([subject, key, known === "yes"]);
+    store.putLedgerEntry(row.webhookId, { ...entry, deliveries: entry.deliveries.filter((id) => id !== row.id), sent });
   }
 };
 

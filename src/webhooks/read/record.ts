@@ -161,8 +161,22 @@ class Writing {
     if (found !== undefined) return { webhookId, ...found, isBegun: true };
     const [height = 0] = block.heights;
     // What is final is not kept in the ledger.
-    const entry = height <= this.positions.final ? undefined : { height, id: block.id, isReverted: isReversed, deliveries: [], sent: [] };
+    const sent = isReversed ? this.sentBelowFloor(webhookId, matched) : [];
+    const entry = height <= this.positions.final ? undefined : { height, id: block.id, isReverted: isReversed, deliveries: [], sent };
     return { webhookId, entry, known: new Map(), isBegun: false };
+  }
+
+  /**
+   * Of a block that had been final, the ledger no longer has what its receiver was sent: all of it. If the block comes back before anybody
+   * heard of its reversal, none of that is sent again.
+   */
+  private sentBelowFloor(webhookId: number, { events }: GroupMatch): LedgerEntry["sent"] {
+    const webhook = this.webhooks.get(webhookId);
+    const { floor = 0 } = this.store.progress(webhookId);
+    if (webhook === undefined) return [];
+    return events.flatMap(({ event: { block, takesBack }, subject }): LedgerEntry["sent"] =>
+      subject === undefined || takesBack === undefined || block === null || block.height > floor ? [] : [[subject, keyOf(webhook, takesBack), true]],
+    );
   }
 
   /** What a receiver knows of an event's subject. Of a block that the ledger no longer has, it may know. */
@@ -272,6 +286,18 @@ class Writing {
   }
 }
 
+/** Without the deliveries that a client has taken back since they were committed, by moving, disabling or removing their webhooks. */
+const stillWanted = (written: readonly NewDeliveries[], readers: Readers, { isCurrent }: Positions): NewDeliveries[] => {
+  const wanted = new Map<number, boolean>();
+  const isWanted = ({ webhookId }: DeliveryRow): boolean => {
+    const reader = readers.get(webhookId);
+    const is = wanted.get(webhookId) ?? (reader !== undefined && isCurrent(reader));
+    wanted.set(webhookId, is);
+    return is;
+  };
+  return written.map((one) => ({ ...one, rows: one.rows.filter(isWanted) }));
+};
+
 export const createRecorder = (needs: RecorderNeeds) => {
   const { store, onWritten, onOutcome } = needs;
   const ledger = createLedger(needs);
@@ -303,7 +329,7 @@ export const createRecorder = (needs: RecorderNeeds) => {
           onWritten([], new Set(readers.keys()));
           throw error;
         }
-        onWritten(transaction.written, transaction.changed);
+        onWritten(stillWanted(transaction.written, readers, positions), transaction.changed);
         for (let count = 0; count < transaction.superseded; count++) onOutcome?.("superseded");
       }
       return writing.full;

@@ -89,8 +89,8 @@ export interface LedgerEntry {
   isReverted: boolean;
   /** Ids of the deliveries of it, ascending. */
   deliveries: number[];
-  /** What was sent by deliveries that are no longer kept: subject (see `Message`), and `webhook-id`. */
-  sent: [subject: string, key: string][];
+  /** What was sent by deliveries that are no longer kept: subject (see `Message`), `webhook-id`, and whether it has certainly arrived. */
+  sent: [subject: string, key: string, isCertain?: boolean][];
 }
 
 /** One occurrence of an event, shared by all deliveries of it. */
