@@ -24,12 +24,19 @@ const by = (rows: Row[], name: string): Record<string, unknown> => Object.fromEn
 /** Those that Portico has, too. */
 const attributesIn = (wallet: Row): Row => ({
   ...Object.fromEntries(["vote", "secondPublicKey", "multiSignature"].map((name) => [name, at(wallet, `attributes.${name}`)])),
-  delegate: membersOf(at(wallet, "attributes.delegate"), "username", "voteBalance", "forgedFees", "forgedRewards", "producedBlocks", "rank", "resigned"),
+  delegate: membersOf(at(wallet, "attributes.delegate"), "username", "voteBalance", "forgedFees", "forgedRewards", "producedBlocks", "resigned"),
   htlc: membersOf(at(wallet, "attributes.htlc"), "lockedBalance"),
 });
 
 const membersOf = (value: unknown, ...names: readonly string[]): Row | undefined =>
   value === undefined || value === null ? undefined : Object.fromEntries(names.map((name) => [name, (value as Row)[name]]));
+
+/** Ranks are compared with those of delegates. */
+const withoutRank = ({ attributes, ...wallet }: Row): Row => {
+  const { delegate, ...others } = attributes as { delegate?: Row };
+  const { rank: _, ...rest } = delegate ?? {};
+  return { ...wallet, attributes: delegate === undefined ? others : { ...others, delegate: rest } };
+};
 
 const nodeWallet = (wallet: Row): Row => ({
   address: wallet["address"],
@@ -77,7 +84,7 @@ const comparisons: Comparison[] = [
     what: "wallets",
     key: "address",
     node: async (node) => (await node.rows("/wallets")).map(nodeWallet),
-    portico: (portico) => portico.rows("/wallets"),
+    portico: async (portico) => (await portico.rows("/wallets")).map(withoutRank),
   },
   {
     what: "delegates",
