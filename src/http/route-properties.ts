@@ -54,9 +54,11 @@ export const querySchema = <State extends Scope>(route: Route<State>): TObject =
 /** The schema of one page of a list. */
 const pageSchema = (item: TSchema): TObject => Type.Object({ meta: Meta, data: Type.Array(item) });
 
-/** The schema of a route's reply, envelope included; of one that makes its body itself, any. */
-export const replySchema = <State extends Scope>(route: Route<State>): TSchema =>
-  route.kind === "list" ? pageSchema(route.item) : route.kind === "item" ? route.reply : Type.Unknown();
+/** The schema of a route's JSON reply, envelope included; any, where a route that makes its body makes no JSON. */
+export const replySchema = <State extends Scope>(route: Route<State>): TSchema => {
+  if (route.kind === "list") return pageSchema(route.item);
+  return route.kind === "item" ? route.reply : (route.content["application/json"] ?? Type.Unknown());
+};
 
 /** Routes of both generations are the same for either version, and count as second generation. */
 export const generationOf = (versions: readonly Generation[]): Generation => (versions.includes(2) ? 2 : 1);

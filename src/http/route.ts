@@ -93,8 +93,6 @@ export interface Request<Path, Query, Body> {
   prefix: AmountPrefix;
   /** Whether its path names the generation, as `/v2` does. */
   versioned: boolean;
-  /** Of a route that makes its body itself, and JSON among others: writes a value by that schema, with amounts as they are asked for. */
-  json: (value: unknown) => string;
 }
 
 interface RequestWithHeaders<Path, Query, Body> extends Request<Path, Query, Body> {
@@ -107,6 +105,11 @@ interface ItemRequest<Path, Query, Body> extends RequestWithHeaders<Path, Query,
   left?: AbortSignal | undefined;
   /** Of a route that `waits`: is told how long it has waited, which is no part of how long it took. */
   waited?: (milliseconds: number) => void;
+}
+
+interface BodyRequest<Path, Query, Body> extends RequestWithHeaders<Path, Query, Body> {
+  /** Writes a value as JSON by the schema of `application/json` in `content`, with amounts in the form that the client asks for. */
+  json: (value: unknown) => string;
 }
 
 interface PagedRequest<Path, Query, Body> extends Request<Path, Query, Body> {
@@ -191,7 +194,7 @@ interface BodyRoute<State extends Scope, Path, Query, Body> extends RouteCommon<
   kind: "body";
   /** For the docs: the schema of the body by content type, such as `{ "text/csv": Type.String() }`. */
   content: Readonly<Record<string, TSchema>>;
-  answer(request: RequestWithHeaders<Path, Query, Body>, state: State): MaybePromise<BodyAnswer>;
+  answer(request: BodyRequest<Path, Query, Body>, state: State): MaybePromise<BodyAnswer>;
 }
 
 type Erased<Kind extends { answer: unknown }, AnyRequest, Answer, State> = Omit<Kind, "answer"> & {
@@ -202,7 +205,7 @@ type Erased<Kind extends { answer: unknown }, AnyRequest, Answer, State> = Omit<
 export type Route<State extends Scope = Scope> =
   | Erased<ItemRoute<State, TObject, TObject, TSchema, TSchema>, ItemRequest<never, never, never>, unknown, State>
   | Erased<ListRoute<State, TObject, TObject, TSchema, TSchema>, PagedRequest<never, never, never>, PageAnswer<unknown>, State>
-  | Erased<BodyRoute<State, TObject, TObject, TSchema>, RequestWithHeaders<never, never, never>, BodyAnswer, State>;
+  | Erased<BodyRoute<State, TObject, TObject, TSchema>, BodyRequest<never, never, never>, BodyAnswer, State>;
 
 /** A request to an operation, and its reply. */
 export interface OperationExample {

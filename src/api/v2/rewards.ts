@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Block, Wallet } from "../../../types/chain.js";
-import type { ChainSnapshot, MaybePromise } from "../../../types/chain-adapter.js";
+import type { ChainSnapshot } from "../../../types/chain-adapter.js";
 import { currentMeter, loopShare, metered, runShared } from "../../async/loop-share.js";
 import { voteKind } from "../../chain/blocks/transaction-types.js";
 import { divideRewards, type Rewards, type RewardTerms, type VoterChange } from "../../chain/rewards.js";
@@ -8,80 +8,14 @@ import { inputError, PorticoError } from "../../errors.js";
 import { Amount as AmountInput, amountUnit, Flag, type InputKind, InputOf, ListOf, OneOf, Text } from "../../http/input/schema.js";
 import { type FileAnswer, type Route, routesOf } from "../../http/route.js";
 import { Address, Amount, DataOf } from "../fields.js";
-import { preferredType } from "../media-type.js";
+import { chooseFormat, csvType, savedAs } from "../formats.js";
 import { type AskPage, everyRow, rowsBelow } from "../pages.js";
 import { findDelegate } from "./delegates.js";
-import { findWallet } from "./wallets.js";
+import { findWallet, votersOf } from "./wallets.js";
 import { type Heights, heightsOf, type PeriodEnd, PeriodEndInput } from "../statement/period.js";
 import { type ApiState, noHistory } from "../state.js";
 
 const { body } = routesOf<ApiState>();
-
-/** Asks for pages in what is left of a round of the event loop; the time counts for the client that has asked. */
-const createShared = () => {
-  const meter = currentMeter();
-  return <Row>(ask: AskPage<Row>): AskPage<Row> =>
-    (offset, limit) =>
-      loopShare.run(() => metered(meter, () => ask(offset, limit)));
-};
-
-type Shared = ReturnType<typeof createShared>;
-
-const forgedIn = (publicKey: string, heights: Heights, chain: ChainSnapshot, shared: Shared): Promise<Block[]> =>
-  everyRow(
-    shared((offset, limit) =>
-      chain.blocks({ filter: { generatorPublicKey: publicKey, height: heights }, order: { field: "height", direction: "asc" }, offset, limit }),
-    ),
-  );
-
-const votersIn = (publicKey: string, chain: ChainSnapshot, shared: Shared): Promise<Wallet[]> =>
-  everyRow(shared((offset, limit) => chain.wallets({ filter: { vote: publicKey }, order: { field: "balance", direction: "desc" }, offset, limit })));
-
-/** Addresses that voted for a delegate by a transaction in a range of heights. */
-const newVotersIn = async (publicKey: string, { from, to }: Heights, chain: ChainSnapshot, shared: Shared): Promise<string[]> => {
-  const ask = shared((offset, limit) => chain.transactions({ filter: voteKind, order: { field: "timestamp", direction: "asc" }, offset, limit }));
-  const votes = await everyRow(ask, { from: await rowsBelow(from, ask), beyond: ({ blockHeight }) => blockHeight > to });
-  const isFor = (asset: unknown): boolean => Array.isArray(asset) && asset.includes(`+${publicKey}`);
-  return votes.filter(({ asset }) => isFor(asset?.votes)).map(({ senderId }) => senderId);
-};
-
-const inOrder = (one: VoterChange, other: VoterChange): number => one.height - other.height;
-
-/** All voters of a delegate in the state after the first of its blocks, and whatever changes about them up to the last. */
-const changesOf = async (publicKey: string, heights: Heights, state: Pick<ApiState, "chain" | "at">, shared: Shared): Promise<VoterChange[]> => {
-  const { chain } = state;
-  const { walletChanges } = chain;
-  if (walletChanges === undefined) throw noHistory();
-  const first = await state.at(heights.from);
-  const last = await state.at(heights.to);
-  try {
-    const before = await votersIn(publicKey, first, shared);
-    const after = await votersIn(publicKey, last, shared);
-    const joined = await newVotersIn(publicKey, heights, chain, shared);
-    const changes: VoterChange[] = before.map(({ address, balance }) => ({ height: heights.from, address, balance }));
-    for (const address of new Set([...before, ...after].map((wallet) => wallet.address).concat(joined))) {
-      const within = { from: heights.from + 1, to: heights.to };
-      const ask = shared((offset, limit) => walletChanges.call(chain, { address, heights: within, direction: "asc", offset, limit }));
-      for (const { height, balance, vote } of await everyRow(ask)) changes.push({ height, address, balance: vote === publicKey ? balance : undefined });
-    }
-    return changes.sort(inOrder);
-  } finally {
-    first.release?.();
-    last.release?.();
-  }
-};
-
-/** What is due to whom of what a delegate forged in a range of heights. */
-const rewardsOf = async (publicKey: string, heights: Heights, terms: RewardTerms, state: ApiState): Promise<Rewards & { blocks: number }> => {
-  const shared = createShared();
-  const meter = currentMeter();
-  const blocks = await forgedIn(publicKey, heights, state.chain, shared);
-  const [first, last] = [blocks[0], blocks.at(-1)];
-  const changes = first === undefined || last === undefined ? [] : await changesOf(publicKey, { from: first.height, to: last.height }, state, shared);
-  const divided: MaybePromise<Rewards> = metered(meter, () => runShared(divideRewards(blocks, changes, terms), loopShare));
-  return { ...(await divided), blocks: blocks.length };
-};
-
 
 const mostBlocks = 1_000_000;
 const mostExcluded = 100;
@@ -132,6 +66,64 @@ const termsOf = ({ share = 10_000n, of, minimum = 0n, cap, exclude = [], spread 
   return { share, of, minimum, cap, exclude: new Set(exclude), spread };
 };
 
+/** Asks for pages in what is left of a round of the event loop; the time counts for the client that has asked. */
+const createPaced = () => {
+  const meter = currentMeter();
+  return <Row>(ask: AskPage<Row>): AskPage<Row> =>
+    (offset, limit) =>
+      loopShare.run(() => metered(meter, () => ask(offset, limit)));
+};
+
+type Paced = ReturnType<typeof createPaced>;
+
+/** The voters of a delegate in the state at a height. */
+const votersAt = async (publicKey: string, height: number, state: Pick<ApiState, "at">, paced: Paced): Promise<Wallet[]> => {
+  const chain = await state.at(height);
+  try {
+    return await votersOf(publicKey, { chain }, paced);
+  } finally {
+    chain.release?.();
+  }
+};
+
+/** Addresses that voted for a delegate by a transaction in a range of heights. */
+const newVotersIn = async (publicKey: string, { from, to }: Heights, chain: ChainSnapshot, paced: Paced): Promise<string[]> => {
+  const ask = paced((offset, limit) => chain.transactions({ filter: voteKind, order: { field: "timestamp", direction: "asc" }, offset, limit }));
+  const votes = await everyRow(ask, { from: await rowsBelow(from, ask), beyond: ({ blockHeight }) => blockHeight > to });
+  const isFor = (asset: unknown): boolean => Array.isArray(asset) && asset.includes(`+${publicKey}`);
+  return votes.filter(({ asset }) => isFor(asset?.votes)).map(({ senderId }) => senderId);
+};
+
+/** All voters of a delegate in the state after the first of its blocks, and whatever changes about them up to the last, by ascending height. */
+const changesOf = async (publicKey: string, heights: Heights, state: ApiState, paced: Paced): Promise<VoterChange[]> => {
+  const { chain } = state;
+  const { walletChanges } = chain;
+  if (walletChanges === undefined) throw noHistory();
+  const before = await votersAt(publicKey, heights.from, state, paced);
+  const addresses = new Set(before.map(({ address }) => address));
+  for (const address of await newVotersIn(publicKey, heights, chain, paced)) addresses.add(address);
+  // A fork's own type may have made others vote.
+  for (const { address } of await votersAt(publicKey, heights.to, state, paced)) addresses.add(address);
+  const changes: VoterChange[] = before.map(({ address, balance }) => ({ height: heights.from, address, balance }));
+  const within = { from: heights.from + 1, to: heights.to };
+  for (const address of addresses) {
+    const ask = paced((offset, limit) => walletChanges.call(chain, { address, heights: within, direction: "asc", offset, limit }));
+    for (const { height, balance, vote } of await everyRow(ask)) changes.push({ height, address, balance: vote === publicKey ? balance : undefined });
+  }
+  return changes.sort((one, other) => one.height - other.height);
+};
+
+/** What is due to whom of what a delegate forged in a range of heights. */
+const rewardsOf = async (publicKey: string, heights: Heights, terms: RewardTerms, state: ApiState): Promise<Rewards & { blocks: number }> => {
+  const [meter, paced] = [currentMeter(), createPaced()];
+  const filter = { generatorPublicKey: publicKey, height: heights };
+  const blocks = await everyRow(paced((offset, limit) => state.chain.blocks({ filter, order: { field: "height", direction: "asc" }, offset, limit })));
+  const [first, last] = [blocks[0], blocks.at(-1)];
+  const changes = first === undefined || last === undefined ? [] : await changesOf(publicKey, { from: first.height, to: last.height }, state, paced);
+  const divided = await metered(meter, () => runShared(divideRewards(blocks, changes, terms), loopShare));
+  return { ...divided, blocks: blocks.length };
+};
+
 /** A block of the chain, to name it. */
 const blockAt = async (height: number, chain: ChainSnapshot): Promise<Pick<Block, "height" | "id">> => {
   const block = await chain.block({ height });
@@ -160,10 +152,14 @@ const compute = async (id: string, query: Query, state: ApiState) => {
   return { data: { delegate: { username, address, publicKey }, from, to, blocks, forged, share, shared, rest, voters }, immutable };
 };
 
-const asJson = "application/json; charset=utf-8";
-const asCsv = "text/csv; charset=utf-8; header=present";
+const contentTypes = { json: "application/json; charset=utf-8", csv: csvType };
 
-const fileOf = (text: string, contentType: string, immutable: boolean, headers: readonly string[] = []): FileAnswer => ({ file: Buffer.from(text), contentType, immutable, headers });
+const fileOf = (text: string, contentType: string, immutable: boolean, headers: readonly string[] = []): FileAnswer => ({
+  file: Buffer.from(text),
+  contentType,
+  immutable,
+  headers,
+});
 
 const common = { method: "GET", versions: [2], resource: "delegates", atHeight: true, errors: [404, 410, 501] } as const;
 const delegate = Text({ description: "Username, address or public key of the delegate." });
@@ -179,12 +175,11 @@ export const rewardRoutes: Route<ApiState>[] = [
     content: { "application/json": DataOf(RewardsResource), "text/csv": Type.String() },
     answer: async ({ params: { id }, query: { format, ...query }, headers, json }, state) => {
       const { data, immutable } = await compute(id, query, state);
-      const type = format === undefined ? preferredType([asJson, asCsv], headers) : format === "csv" ? asCsv : asJson;
-      const varying = format === undefined ? ["Vary", "Accept"] : [];
-      if (type === asJson) return fileOf(json({ data }), asJson, immutable, varying);
+      const chosen = chooseFormat(contentTypes, format, headers);
+      if (chosen.name === "json") return fileOf(json({ data }), chosen.contentType, immutable, chosen.headers);
       const lines = data.voters.map(({ address, blocks, amount }) => `${address},${blocks},${amount}\r\n`);
-      const name = `rewards-${data.delegate.address}-${data.from.height}-${data.to.height}.csv`;
-      return fileOf(`address,blocks,amount\r\n${lines.join("")}`, asCsv, immutable, ["Content-Disposition", `attachment; filename="${name}"`, ...varying]);
+      const naming = savedAs(`rewards-${data.delegate.address}-${data.from.height}-${data.to.height}.csv`);
+      return fileOf(`address,blocks,amount\r\n${lines.join("")}`, chosen.contentType, immutable, [...naming, ...chosen.headers]);
     },
   }),
   body({
@@ -200,7 +195,7 @@ export const rewardRoutes: Route<ApiState>[] = [
       const { data: { voters }, immutable } = await compute(params.id, query, state);
       const data = voters.find((voter) => voter.address === address);
       if (data === undefined) throw new PorticoError("WALLET_NOT_FOUND");
-      return fileOf(json({ data }), asJson, immutable);
+      return fileOf(json({ data }), contentTypes.json, immutable);
     },
   }),
 ];

@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { Flag, OneOf, Range, Text, TimeRange, WholeNumber } from "../../http/input/schema.js";
 import { type Chunk, type Route, routesOf } from "../../http/route.js";
 import { overlap } from "../fields.js";
-import { preferredType } from "../media-type.js";
+import { chooseFormat, csvType, savedAs } from "../formats.js";
 import { findWallet, presentWalletChange, WalletChangeResource } from "./wallets.js";
 import { type ApiState, noHistory } from "../state.js";
 import { csvHeader, csvLine, jsonLine, rowInTokens, type StatementRow } from "../statement/row.js";
@@ -20,8 +20,7 @@ const changesOf = ({ chain, supports }: ApiState) => {
   return chain.walletChanges.bind(chain);
 };
 
-const formats = ["ndjson", "csv"] as const;
-const contentTypes = { ndjson: "application/x-ndjson; charset=utf-8", csv: "text/csv; charset=utf-8; header=present" } as const;
+const contentTypes = { ndjson: "application/x-ndjson; charset=utf-8", csv: csvType };
 
 /** Rows as text: one by one, with a header line or without. */
 interface Form {
@@ -74,7 +73,7 @@ export const walletHistoryRoutes: Route<ApiState>[] = [
       order: OneOf(["asc", "desc"], { default: "asc", description: "Oldest or newest first." }),
       opening: Flag({ default: false, description: "Whether a row of kind `opening` says what the balance was before the period." }),
       unit: Type.Optional(OneOf(["token"], { description: "The unit of amounts: `token`, with a point and eight decimals. Default: whole numbers of 1e-8." })),
-      format: Type.Optional(OneOf(formats, { description: "Default: `ndjson`, or `csv` where `Accept` prefers `text/csv`." })),
+      format: Type.Optional(OneOf(["ndjson", "csv"], { description: "Default: `ndjson`, or `csv` where `Accept` prefers `text/csv`." })),
     }),
     content: { "application/x-ndjson": Type.String(), "text/csv": Type.String() },
     answer: async ({ params: { id }, query: { from, to, order, opening, unit, format: given }, headers }, state) => {
@@ -84,15 +83,13 @@ export const walletHistoryRoutes: Route<ApiState>[] = [
       const heights = await heightsOf(from, to, chain, rules.epoch);
       // Refused here if the changes from there on are not known: a reply that has begun cannot be.
       await ask({ address: wallet.address, heights: { from: heights.from, to: heights.from }, direction: "asc", offset: 0, limit: 1 });
-      const format = given ?? (preferredType([contentTypes.ndjson, contentTypes.csv], headers) === contentTypes.csv ? "csv" : "ndjson");
+      const format = chooseFormat(contentTypes, given, headers);
       const needs: StatementNeeds = { rules, wallet, heights, direction: order, opening, open: () => state.again() };
-      const { header, line } = forms[format];
+      const { header, line } = forms[format.name];
       const form: Form = { header, line: unit === "token" ? (row) => line(rowInTokens(row)) : line };
-      const name = `${wallet.address}-${heights.from}-${heights.to}.csv`;
-      const naming = format === "csv" ? ["Content-Disposition", `attachment; filename="${name}"`] : [];
+      const naming = format.name === "csv" ? savedAs(`${wallet.address}-${heights.from}-${heights.to}.csv`) : [];
       const lasting = state.isFinal === true ? ["Cache-Control", "public, max-age=31536000, immutable"] : ["Cache-Control", "no-cache"];
-      const varying = given === undefined ? ["Vary", "Accept"] : [];
-      return { stream: () => written(needs, form), contentType: contentTypes[format], headers: [...lasting, ...naming, ...varying] };
+      return { stream: () => written(needs, form), contentType: format.contentType, headers: [...lasting, ...naming, ...format.headers] };
     },
   }),
 ];

@@ -17,6 +17,7 @@ import {
   TimestampResource,
   within,
 } from "../fields.js";
+import { type AskPage, everyRow } from "../pages.js";
 import { type ApiState, requireSupport } from "../state.js";
 import { listLocks, LockListQuery, LockResource } from "./locks.js";
 import {
@@ -188,12 +189,13 @@ export const findWallet = (name: string, { chain, rules }: ApiState): MaybePromi
   );
 };
 
-/** Every wallet that votes for the delegate with public key `vote`, richest first. */
-export const votersOf = async (vote: string, { chain }: ApiState): Promise<Wallet[]> => {
-  const ask = (offset: number, limit: number) => chain.wallets({ filter: { vote }, order: { field: "balance", direction: "desc" }, offset, limit });
-  const { rows, total } = await ask(0, 100);
-  return rows.length === total ? rows : [...rows, ...(await ask(rows.length, total - rows.length)).rows];
-};
+/** Every wallet that votes for the delegate with public key `vote`, richest first. `paced`: asks for the pages when there is time. */
+export const votersOf = (
+  vote: string,
+  { chain }: Pick<ApiState, "chain">,
+  paced: (ask: AskPage<Wallet>) => AskPage<Wallet> = (ask) => ask,
+): Promise<Wallet[]> =>
+  everyRow(paced((offset, limit) => chain.wallets({ filter: { vote }, order: { field: "balance", direction: "desc" }, offset, limit })));
 
 /** Balance by address of the same wallets as `votersOf`, in the same order. */
 export const balancesOfVoters = async (vote: string, state: ApiState): Promise<Record<string, bigint>> =>

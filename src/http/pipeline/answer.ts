@@ -3,7 +3,7 @@ import type { MaybePromise } from "../../../types/chain-adapter.js";
 import { andThen, isPromised } from "../../async/maybe-promise.js";
 import { PorticoError } from "../../errors.js";
 import { bodyReply, type BodyReplyNeeds, withOwn } from "../reply/body-reply.js";
-import { longReply } from "../reply/json-writer.js";
+import { type LongJson, longReply } from "../reply/json-writer.js";
 import {
   clientHas,
   createNegotiation,
@@ -86,11 +86,13 @@ export const createLookUps = <State extends Scope>({ cache, needs: { tipId } }: 
   return { lookUp, lookUpAtState };
 };
 
+const textOf = (json: string | LongJson): string => (typeof json === "string" ? json : [...json.pieces()].join(""));
+
 /** What its route is asked with, where this request has more than those that equal it: a body, headers, or a client that may leave. */
 const ownInput = <State extends Scope>(context: RequestContext<State>, input: RouteInput): RouteInput => {
-  const { params, query, page, prefix, versioned, json, at } = input;
+  const { params, query, page, prefix, versioned, at } = input;
   const { body, transport } = context;
-  return { params, query, page, prefix, versioned, json, at, body, headers: transport.request.headers };
+  return { params, query, page, prefix, versioned, at, body, headers: transport.request.headers };
 };
 
 /**
@@ -112,6 +114,28 @@ const createAskWaiting =
       leaving.forget();
       await openOne(context);
     }
+  };
+
+/** For a route that makes its body itself. */
+const createAskBody =
+  <State extends Scope>(threshold: number) =>
+  (context: RequestContext<State>, { endpoint, input, asked }: ParsedRequest<State>, state: State): MaybePromise<void> => {
+    const { height, transport } = context;
+    const { headers, method } = transport.request;
+    const own = ownInput(context, input);
+    own.json = (value) => textOf(endpoint.write(value, input, asked).json);
+    const bodyNeeds: BodyReplyNeeds = {
+      // Ranges are for GET alone (RFC 9110, 14.2).
+      asked: method === "GET" ? headers : { ...headers, range: undefined },
+      height: endpoint.route.stateless === true ? undefined : height,
+      threshold,
+      addHeaders: (pairs) => context.addHeaders(pairs),
+    };
+    return andThen(endpoint.ask(own, state), (answer) =>
+      andThen(bodyReply(answer as BodyAnswer, bodyNeeds), (made) => {
+        context.reply = made;
+      }),
+    );
   };
 
 /** The steps that compute a reply from a state. */
@@ -138,25 +162,7 @@ export const createAnswers = <State extends Scope>({ cache, needs, release, thre
     return (context.reply = made);
   };
 
-  /** For a route that makes its body itself. */
-  const askBody = (context: RequestContext<State>, { endpoint, input }: ParsedRequest<State>, state: State): MaybePromise<void> => {
-    const { height, transport } = context;
-    const { headers, method } = transport.request;
-    // Ranges are for GET alone (RFC 9110, 14.2).
-    const asked = method === "GET" ? headers : { ...headers, range: undefined };
-    const bodyNeeds: BodyReplyNeeds = {
-      asked,
-      height: endpoint.route.stateless === true ? undefined : height,
-      threshold,
-      addHeaders: (pairs) => context.addHeaders(pairs),
-    };
-    return andThen(endpoint.ask(ownInput(context, input), state), (answer) =>
-      andThen(bodyReply(answer as BodyAnswer, bodyNeeds), (made) => {
-        context.reply = made;
-      }),
-    );
-  };
-
+  const askBody = createAskBody<State>(threshold);
   const askWaiting = createAskWaiting(openOne, release);
 
   const ask: Step<State> = (context) => {

@@ -21,11 +21,12 @@ export interface RouteInput {
   body: unknown;
   prefix: AmountPrefix;
   versioned: boolean;
-  json: (value: unknown) => string;
   /** The block as of which it is answered: height or id; undefined: the tip. */
   at: string | undefined;
   /** Those of the request where it has a body, makes its body itself or waits: set when the route is asked. Otherwise none. */
   headers: IncomingHttpHeaders;
+  /** For routes that make their body only; set when they are asked. */
+  json?: (value: unknown) => string;
   /** For routes that wait only; set when they are asked. */
   left?: AbortSignal | undefined;
   waited?: (milliseconds: number) => void;
@@ -110,15 +111,13 @@ const readerOfInput = <State extends Scope>(route: Route<State>, needs: Endpoint
   const takesAt = route.atHeight === true;
   // In the first generation it is as unknown as any other name.
   const refusesAt = !takesAt && generationOf(route.versions) === 2 && !("at" in schema.properties);
-  const writeBody = bodyWritersOf(route);
-  return ({ params, pairs, prefix, versioned, amounts }: Asked): RouteInput => {
+  return ({ params, pairs, prefix, versioned }: Asked): RouteInput => {
     const parsedParams = readParams?.({ ...params });
     if (refusesAt) refuseAt(pairs);
     const { at, ...rest } = readQuery(layOut(pairs)) as { at?: string };
     const all = takesAt || at === undefined ? rest : { at, ...rest };
     // What is spread comes last: the other way round, V8 makes a hidden class of each object, which stays until a full collection.
-    const json = (value: unknown): string => writeBody(amounts)(value);
-    const common = { params: parsedParams, body: undefined, prefix, versioned, json, at: takesAt ? at : undefined, headers: noHeaders };
+    const common = { params: parsedParams, body: undefined, prefix, versioned, at: takesAt ? at : undefined, headers: noHeaders };
     if (route.kind !== "list") return { query: own ? all : undefined, page: undefined, ...common };
     const { page, query } = splitPaging(all);
     return { query: own ? query : undefined, page, ...common };
@@ -131,17 +130,6 @@ const createLinkPath = (basePath: string, path: string): ((asked: Asked) => stri
   const parts = rest.map((part) => part.split("}")) as [name: string, text: string][];
   return ({ params, prefix }) =>
     parts.reduce((written, [name, text]) => written + encodeURIComponent(params[name] ?? "") + text, `${basePath}${prefix}/v2${begin}`);
-};
-
-/** The writers of the JSON that a route may make its body of. */
-const bodyWritersOf = <State extends Scope>(route: Route<State>): ((amounts: AmountForm) => (value: unknown) => string) => {
-  const schema = route.kind === "body" ? route.content["application/json"] : undefined;
-  const made: Partial<Record<AmountForm, WriteJson>> = {};
-  return (amounts) => (value) => {
-    const write = (made[amounts] ??= createJsonWriter(schema, { amountsAsText: amounts === "string", sentOnce: false }));
-    const text = write(value);
-    return typeof text === "string" ? text : [...text.pieces()].join("");
-  };
 };
 
 /** The writer of a route's JSON for each form of amounts, made when it is first needed. The first generation has but one form. */
@@ -167,11 +155,7 @@ const writerOf = <State extends Scope>(route: Route<State>, needs: EndpointNeeds
       json: writeJson(amounts)(answer),
     });
   }
-  if (route.kind === "body") {
-    return () => {
-      throw new PorticoError("INTERNAL", "A route that makes its body itself was to be written as JSON.");
-    };
-  }
+  if (route.kind === "body") return (value, _, { amounts }) => ({ status: 200, json: writeJson(amounts)(value) });
   const linkPath = createLinkPath(needs.basePath, route.path);
   return (answer, { page }, asked) => {
     if (page === undefined) throw new PorticoError("INTERNAL", "A list was requested without a page.");
