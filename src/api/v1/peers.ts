@@ -8,25 +8,15 @@ import {
   pageOfPeers,
   peerFilters,
   type PeerOrder,
-  type PeerResource as SecondPeerResource,
-  Ports,
+  PeerResource as SecondPeerResource,
 } from "../v2/peers.js";
 import type { ApiState } from "../state.js";
 import { firstGeneration, pageOfQuery, paging, succeeded, SucceededWith } from "./input.js";
 
-export const PeerResource = Type.Object(
-  {
-    ip: Type.String(),
-    port: Type.Integer({ description: "Port of the peer protocol." }),
-    ports: Ports,
-    version: Type.String({ description: "Version of the node software." }),
-    height: Type.Integer(),
-    status: Type.String({ description: "OK for a peer that answers, otherwise its status code." }),
-    os: Type.String({ description: "`unknown` if the host does not know it." }),
-    delay: Type.Integer({ description: "Milliseconds." }),
-  },
-  { title: "FlatPeer" },
-);
+const { latency: delay, ...members } = SecondPeerResource.properties;
+const status = Type.String({ description: "OK for a peer that answers, otherwise its status code." });
+
+export const PeerResource = Type.Object({ ...members, status, delay }, { title: "FlatPeer" });
 
 const answering = 200;
 
