@@ -159,7 +159,8 @@ const eventsOf = (change: DerivedChange, rules: ChainRules, hasBookings: boolean
   const again = times === 0 ? "" : `.${times}`;
   const asApplied = [...appliedEvents(change, rules, hasBookings)];
   const derived = kind === "applied" ? asApplied : [...revertedEvents(asApplied)];
-  const [numbers, numbersApplied] = [numbersOf(derived), numbersOf(asApplied)];
+  const numbers = numbersOf(derived);
+  const numbersApplied = kind === "applied" ? numbers : numbersOf(asApplied);
   return derived.map(({ event, data, takesBack }, index) => {
     const takenBack = takesBack === undefined ? undefined : `${id}.applied.${numbersApplied[takesBack]}${again}`;
     return new ChainEvent(`${id}.${kind}.${numbers[index]}${again}`, event, at, { height, id }, takenBack, data);
