@@ -28,9 +28,8 @@ import {
   readBlock,
   readLock,
   readRound,
-  readTransaction,
+  readTransactionById,
   readWallet,
-  transactionNumber,
 } from "../records/records.js";
 import type { ListNeeds } from "../query/list-query.js";
 import type { Search } from "../query/search.js";
@@ -107,9 +106,7 @@ class StoreSnapshot implements ChainSnapshot {
   }
 
   transaction(id: string): Transaction | undefined {
-    const { reading } = this.view;
-    const number = transactionNumber(reading, id);
-    return number === undefined ? undefined : readTransaction(reading, number);
+    return readTransactionById(this.view.reading, id);
   }
 
   transactions(query: TransactionQuery): MaybePromise<Page<Transaction>> {
