@@ -194,9 +194,10 @@ export interface FillProgress {
 
 /** Undefined where all are full, or there is no state yet. */
 export const readFillProgress = (reading: ReadSession): FillProgress | undefined => {
-  const [fills, state] = [readFills(reading), readState(reading)];
+  const fills = readFills(reading);
   const missing = addedSets.map((row) => fillOf(fills, row)).flatMap((fill) => (isFull(fill) ? [] : [fill]));
-  if (state === undefined || missing.length === 0) return undefined;
+  const state = missing.length === 0 ? undefined : readState(reading);
+  if (state === undefined) return undefined;
   const filled = missing.map(({ upTo }) => (upTo === null || upTo === "" ? 0 : rankOf(reading, sets.walletsByAddress, textKey(upTo)) + 1));
   return { filled: filled.reduce((sum, count) => sum + count, 0), total: missing.length * state.wallets };
 };
