@@ -158,8 +158,9 @@ const eventsOf = (change: DerivedChange, rules: ChainRules, hasBookings: boolean
   const { height, id } = full.block;
   const again = times === 0 ? "" : `.${times}`;
   const asApplied = [...appliedEvents(change, rules, hasBookings)];
+  const numbersApplied = numbersOf(asApplied);
   const derived = kind === "applied" ? asApplied : [...revertedEvents(asApplied)];
-  const [numbers, numbersApplied] = [numbersOf(derived), numbersOf(asApplied)];
+  const numbers = kind === "applied" ? numbersApplied : numbersOf(derived);
   return derived.map(({ event, data, takesBack }, index) => {
     const takenBack = takesBack === undefined ? undefined : `${id}.applied.${numbersApplied[takesBack]}${again}`;
     return new ChainEvent(`${id}.${kind}.${numbers[index]}${again}`, event, at, { height, id }, takenBack, data);
