@@ -97,7 +97,7 @@ const causedBy = (transaction: Transaction, data: () => unknown, rules: ChainRul
   }
 };
 
-const [applied, reverted] = bookingEvents;
+const [bookingApplied, bookingReverted] = bookingEvents;
 
 /** The bookings of a block, apart by transaction, and those of its forger. */
 const bookingsIn = (full: DerivedChange["full"], rules: ChainRules) => {
@@ -116,9 +116,9 @@ const appliedEvents = function* ({ full, round }: DerivedChange, rules: ChainRul
     const data = once(() => transactionPayload(transaction, rules));
     yield { event: "transaction.applied", data };
     yield* causedBy(transaction, data, rules);
-    for (const booking of bookings?.of(transaction) ?? []) yield { event: applied, data: booking };
+    for (const booking of bookings?.of(transaction) ?? []) yield { event: bookingApplied, data: booking };
   }
-  for (const booking of bookings?.ofForger() ?? []) yield { event: applied, data: booking };
+  for (const booking of bookings?.ofForger() ?? []) yield { event: bookingApplied, data: booking };
   if (round === undefined) return;
   yield { event: "round.applied", data: () => null };
   yield { event: "round.created", data: () => roundPayload(round) };
@@ -128,7 +128,7 @@ const appliedEvents = function* ({ full, round }: DerivedChange, rules: ChainRul
 const revertedEvents = function* ([block, ...events]: readonly Derived[]): Generator<Derived> {
   if (block !== undefined) yield { event: "block.reverted", data: block.data, takesBack: 0 };
   for (const [index, { event, data }] of [...events.entries()].toReversed()) {
-    if (event === applied) yield { event: reverted, data, takesBack: index + 1 };
+    if (event === bookingApplied) yield { event: bookingReverted, data, takesBack: index + 1 };
     if (event === "transaction.applied") yield { event: "transaction.reverted", data, takesBack: index + 1 };
   }
 };
@@ -142,7 +142,7 @@ export const placeIn = (eventId: string): number => {
   return (Number(event) || 0) + (Number(booking) || 0) / mostBookings;
 };
 
-/** Numbers events: bookings by the event before them and how many there have been since, such as `3+2`. */
+/** Each event's number. A booking has that of the event before it, and how many bookings there have been since: `3+2`. */
 const numbersOf = (derived: readonly Derived[]): string[] => {
   let [events, bookings] = [0, 0];
   return derived.map(({ event }) => {

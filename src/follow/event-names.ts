@@ -10,7 +10,7 @@ export const canonicalEvent = (name: string): string => canonicalNames.get(name)
 /** Whether an event takes back what another has told. */
 export const isReversal = (event: string): boolean => event.endsWith(".reverted");
 
-/** Sent only to whom they are named to: there are several for each transaction. */
+/** Sent only to those who name them: there are several for each transaction. */
 export const bookingEvents = ["booking.applied", "booking.reverted"] as const;
 
 export const isBookingEvent = (event: string): boolean => bookingEvents.some((name) => name === event);

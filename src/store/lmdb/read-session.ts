@@ -7,8 +7,7 @@ import { putRight } from "./safe/transact.js";
 
 /**
  * Reads of one state, all through one LMDB read transaction. The bytes within a block or transaction that is not unpacked yet, and values
- * of a
- * `view` (keys.ts), last until the next read.
+ * of a `view` (keys.ts), last until the next read.
  */
 export interface ReadSession {
   get(database: DatabaseName, key: Buffer): unknown;
