@@ -1,5 +1,6 @@
 import type { Lock, Tip, Block, Transaction } from "../../../types/chain.js";
 import type { WalletDraft } from "../../../types/transaction-type.js";
+import type { EndedLock } from "../../chain/locks.js";
 
 /**
  * Records as they are stored: the values of a fixed list of members, so that no record repeats their names.
@@ -127,6 +128,8 @@ export const lockCodec = codecOf<Lock>([
   "expiration",
   "vendorField",
 ]);
+
+export const endedLockCodec = codecOf<EndedLock>(["lockId", "senderId", "recipientId", "amount"]);
 
 export const feeCodec = codecOf<FeeRecord>(["count", "sum", "min", "max"]);
 
