@@ -26,7 +26,7 @@ export interface Booking {
 export const amountText = (amount: bigint): string => (amount === 0n ? "" : amount.toString());
 
 /** Finds the lock that a claim or refund ends; undefined where it is not known. */
-export type LockOf = (lockId: string) => EndedLock | undefined;
+type LockOf = (lockId: string) => EndedLock | undefined;
 
 /**
  * A wallet that notes how its balance is changed, apart by direction. A class: of an object whose accessors are its own, V8 would keep a

@@ -17,7 +17,7 @@ export interface RewardTerms {
   spread: boolean;
 }
 
-export type ForgedBlock = Pick<Block, "height" | "reward" | "totalFee">;
+type ForgedBlock = Pick<Block, "height" | "reward" | "totalFee">;
 
 /** What a wallet has from a block on; no balance: it does not vote for the delegate. */
 export interface VoterChange {

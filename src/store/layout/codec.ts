@@ -72,7 +72,7 @@ export interface Codec<T> {
 }
 
 /** Undefined members are absent after unpacking; trailing ones take no room. */
-export const codecOf = <T extends object>(members: readonly (keyof T & string)[]): Codec<T> => ({
+const codecOf = <T extends object>(members: readonly (keyof T & string)[]): Codec<T> => ({
   pack: (value) => {
     const values: unknown[] = members.map((member) => value[member]);
     while (values.length > 0 && values[values.length - 1] === undefined) values.pop();

@@ -18,7 +18,7 @@ import type { Search } from "./search.js";
 type Crossable<Filter> = AccessPath<number, Filter>;
 
 /** All numbers of a list, or those that some of its filters leave, where these are adjacent. */
-export interface NumberWindow<Filter> {
+interface NumberWindow<Filter> {
   from: number;
   below: number;
   answers: readonly (keyof Filter)[];

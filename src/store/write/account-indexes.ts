@@ -29,7 +29,7 @@ export const publicKeyPart = { known: Buffer.from([0]), unknown: Buffer.from([1]
 export const publicKeyAscending = ({ publicKey, address }: Pick<WalletRecord, "publicKey" | "address">): Buffer =>
   publicKey === null ? Buffer.concat([publicKeyPart.unknown, textKey(address)]) : Buffer.concat([publicKeyPart.known, idKey(publicKey)]);
 
-export interface WalletSet {
+interface WalletSet {
   set: number;
   /** Of a set that is filled in stores that do not have it (see `SetFill`). Sets without one came with the layout. */
   version?: number;
