@@ -80,7 +80,7 @@ class StoreSnapshot implements ChainSnapshot {
   wallet(identifier: string): Wallet | undefined {
     const { reading, delegates } = this.view;
     const record = this.record(identifier) ?? this.record(addressNamed(reading, identifier) ?? "");
-    return record === undefined ? undefined : presentWallet(record, delegates());
+    return record === undefined ? undefined : presentWallet(record, delegates().byAddress.get(record.address));
   }
 
   wallets(query: WalletQuery): MaybePromise<Page<Wallet>> {
