@@ -90,7 +90,10 @@ const causedBy = (transaction: Transaction, data: () => unknown, rules: ChainRul
       const votes = (transaction.asset?.votes ?? []) as unknown[];
       return votes
         .filter((vote) => typeof vote === "string")
-        .map((vote) => ({ event: vote.startsWith("+") ? "wallet.vote" : "wallet.unvote", data: () => ({ delegate: vote, transaction: data() }) }));
+        .map((vote) => ({
+          event: vote.startsWith("+") ? "wallet.vote" : "wallet.unvote",
+          data: () => ({ delegate: vote, transaction: data() }),
+        }));
     }
     default:
       return [];
@@ -202,11 +205,10 @@ export const appliedChange = (
   { block, transactions, locks, appliedAt, times = 0, digest }: KeptBlock,
   round: readonly RoundDelegate[] | undefined,
   rules: ChainRules,
-): DerivedChange =>
-  new LazyChange(
-    { kind: "applied", full: { block, transactions, locks }, at: appliedAt ?? rules.epoch.toMilliseconds(block.timestamp), times, round, digest },
-    rules,
-  );
+): DerivedChange => {
+  const at = appliedAt ?? rules.epoch.toMilliseconds(block.timestamp);
+  return new LazyChange({ kind: "applied", full: { block, transactions, locks }, at, times, round, digest }, rules);
+};
 
 /** A block that was reverted. */
 export const revertedChange = ({ block, transactions, locks, revertedAt, times = 0 }: OrphanBlock, rules: ChainRules): DerivedChange =>

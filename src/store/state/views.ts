@@ -146,7 +146,7 @@ export const createSnapshot = (view: StateView, search: Search, release: () => v
 interface ViewsNeeds {
   environment: Environment;
   /** Opens a read transaction of what is committed now. */
-  openTransaction(): ReadTransaction;
+  openTransaction(environment: Environment): ReadTransaction;
   rules: ChainRules;
   tipState(transaction: ReadTransaction): StateRecord | undefined;
 }
@@ -202,12 +202,15 @@ export const createViews = ({ environment, rules, openTransaction, tipState }: V
   let lastList: DelegateList | undefined;
 
   const open = (): StateView | undefined => {
-    const transaction = openTransaction();
+    const transaction = openTransaction(environment);
     const state = readOrEnd(transaction, tipState);
     if (state === undefined) return undefined;
     const reading = createCheckedSession(createReadSession(environment, transaction));
     const entry: OpenView = { transaction, readers: 0, delegates: undefined };
-    const readList = (): DelegateList => (lastList?.tip.id === state.tip.id ? lastList : (lastList = atOnce(readDelegates(reading, state, lastList))));
+    const readList = (): DelegateList => {
+      if (lastList?.tip.id !== state.tip.id) lastList = atOnce(readDelegates(reading, state, lastList));
+      return lastList;
+    };
     const view = { reading, state, rules, delegates: () => (entry.delegates ??= readList()) };
     openViews.set(view, entry);
     return view;

@@ -224,7 +224,8 @@ const unlessFilling = async <T>(answer: () => MaybePromise<T>): Promise<T> => {
     return await answer();
   } catch (error) {
     if (!(error instanceof PorticoError && error.code === "SEARCH_TOO_WIDE")) throw error;
-    throw new PorticoError("NOT_READY", "The index of wallets by nonce is being filled: ask again later, or narrow the search.", { cause: error });
+    const message = "The index of wallets by nonce is being filled: ask again later, or narrow the search.";
+    throw new PorticoError("NOT_READY", message, { cause: error });
   }
 };
 
