@@ -30,7 +30,10 @@ export interface Health {
   status: "ok" | "starting" | "failing" | "stopped";
   /** Height of the tip; 0 while there is none. For a host's own ChainAdapter: the height when it was last asked, at start or by a request. */
   height: number;
-  /** What keeps a block from being indexed or the chain from being read, how far a rebuild of the store is, how far a new index is, or what is wrong beside the node. Absent while nothing is wrong. */
+  /**
+   * What keeps a block from being indexed or the chain from being read, how far a rebuild of the store or a new index is, or what is wrong
+   * beside the node. Absent while nothing is wrong.
+   */
   problem?: string;
   /** The last block; this and the next two are absent while there is no state to read. */
   tip?: BlockMark;

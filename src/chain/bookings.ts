@@ -5,7 +5,7 @@ import { isCoreType } from "./blocks/transaction-types.js";
 import { type EndedLock, lockEndedBy } from "./locks.js";
 import type { ChainRules } from "./rules.js";
 
-/** What one transaction, or a forged block, does to the money of one wallet. Amounts are whole numbers of 1e-8; 0 where there is nothing. */
+/** What a transaction, or a forged block, does to the money of one wallet. Amounts are whole numbers of 1e-8; 0 where there is nothing. */
 export interface Booking {
   address: string;
   /** Key of the transaction's type, or `forged` for a block. */
@@ -26,7 +26,7 @@ export interface Booking {
 export const amountText = (amount: bigint): string => (amount === 0n ? "" : amount.toString());
 
 /** Finds the lock that a claim or refund ends; undefined where it is not known. */
-export type LockOf = (lockId: string) => EndedLock | undefined;
+type LockOf = (lockId: string) => EndedLock | undefined;
 
 /**
  * A wallet that notes how its balance is changed, apart by direction. A class: of an object whose accessors are its own, V8 would keep a
@@ -134,7 +134,10 @@ export const bookingsOf = (transaction: Transaction, lockOf: LockOf, rules: Chai
 };
 
 /** The bookings of a block itself: what it earns its forger; none where that is nothing. */
-export const forgingOf = ({ block: { id, reward, totalFee, generatorPublicKey } }: Pick<FullBlock, "block">, rules: ChainRules): Booking[] => {
-  if (reward + totalFee === 0n) return [];
-  return [{ address: rules.addressOf(generatorPublicKey), kind: "forged", id, counterparty: "", memo: "", in: reward + totalFee, out: 0n, fee: 0n }];
+export const forgingOf = ({ block }: Pick<FullBlock, "block">, rules: ChainRules): Booking[] => {
+  const { id, reward, totalFee, generatorPublicKey } = block;
+  const forged = reward + totalFee;
+  if (forged === 0n) return [];
+  const address = rules.addressOf(generatorPublicKey);
+  return [{ address, kind: "forged", id, counterparty: "", memo: "", in: forged, out: 0n, fee: 0n }];
 };

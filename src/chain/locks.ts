@@ -15,7 +15,12 @@ export const lockEndedBy = ({ asset }: Pick<Transaction, "asset">): string | und
 export type EndedLock = Pick<Lock, "lockId" | "senderId" | "recipientId" | "amount">;
 
 /** The lock that a lock's own transaction opens. */
-export const lockOpenedBy = ({ id, senderId, recipientId = senderId, amount }: Transaction): EndedLock => ({ lockId: id, senderId, recipientId, amount });
+export const lockOpenedBy = ({ id, senderId, recipientId = senderId, amount }: Transaction): EndedLock => ({
+  lockId: id,
+  senderId,
+  recipientId,
+  amount,
+});
 
 /** The locks that the claims and refunds of a block end, for `KeptBlock.locks`. `find`: a transaction of the chain by its id. */
 export const locksEndedBy = (transactions: readonly Transaction[], find: (id: string) => Transaction | undefined): EndedLock[] =>

@@ -17,7 +17,7 @@ export interface RewardTerms {
   spread: boolean;
 }
 
-export type ForgedBlock = Pick<Block, "height" | "reward" | "totalFee">;
+type ForgedBlock = Pick<Block, "height" | "reward" | "totalFee">;
 
 /** What a wallet has from a block on; no balance: it does not vote for the delegate. */
 export interface VoterChange {
@@ -51,7 +51,8 @@ interface Voter extends Reward {
 /** Voters looked at in one slice: a fraction of a millisecond. */
 const votersTogether = 1_000;
 
-const amountOf = ({ reward, totalFee }: ForgedBlock, of: RewardTerms["of"]): bigint => (of === "total" ? reward + totalFee : of === "rewards" ? reward : totalFee);
+const amountOf = ({ reward, totalFee }: ForgedBlock, of: RewardTerms["of"]): bigint =>
+  (of === "fees" ? 0n : reward) + (of === "rewards" ? 0n : totalFee);
 
 /** By the greater amount, then by address. */
 const byAmount = (one: Reward, other: Reward): number => {
@@ -63,7 +64,11 @@ const byAmount = (one: Reward, other: Reward): number => {
  * Divides each block by the balances of the delegate's voters in the state after it; every part is rounded down. `changes`: by ascending
  * height, the voters of the first block among them. `blocks`: by ascending height.
  */
-export const divideRewards = function* (blocks: readonly ForgedBlock[], changes: readonly VoterChange[], terms: RewardTerms): Sliced<Rewards> {
+export const divideRewards = function* (
+  blocks: readonly ForgedBlock[],
+  changes: readonly VoterChange[],
+  terms: RewardTerms,
+): Sliced<Rewards> {
   const { share, of, minimum, cap, exclude, spread } = terms;
   const all = new Map<string, Voter>();
   const weightOf = ({ address, balance }: VoterChange): bigint | undefined => {
@@ -94,7 +99,9 @@ export const divideRewards = function* (blocks: readonly ForgedBlock[], changes:
     }
     yield;
   }
-  const voters = [...all.values()].filter(({ amount }) => amount > 0n && amount >= minimum).map(({ address, blocks: paid, amount }) => ({ address, blocks: paid, amount }));
+  const voters = [...all.values()]
+    .filter(({ amount }) => amount > 0n && amount >= minimum)
+    .map(({ address, blocks: paid, amount }) => ({ address, blocks: paid, amount }));
   const sumOf = (amounts: readonly bigint[]): bigint => amounts.reduce((total, amount) => total + amount, 0n);
   const [rewards, fees] = [sumOf(blocks.map(({ reward }) => reward)), sumOf(blocks.map(({ totalFee }) => totalFee))];
   const forged = { rewards, fees, total: rewards + fees };

@@ -32,7 +32,8 @@ export const createTester = <Filter extends object, Row extends object>(
   const missing = Object.entries<ListFilter>(filters).filter(([name, { of }]) => of === null && own[name] === undefined);
   if (missing.length > 0) {
     const names = missing.map(([name]) => `\`${name}\``).join(", ");
-    throw new PorticoError("OPTION_INVALID", `createTester needs a function in \`valuesOf\` for each filter that rows have no member for: ${names}`);
+    const message = `createTester needs a function in \`valuesOf\` for each filter that rows have no member for: ${names}`;
+    throw new PorticoError("OPTION_INVALID", message);
   }
   const testOf = (name: keyof Filter & string, wanted: unknown): ((row: Row) => boolean) => {
     const { by, of } = filters[name];

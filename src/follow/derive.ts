@@ -90,14 +90,17 @@ const causedBy = (transaction: Transaction, data: () => unknown, rules: ChainRul
       const votes = (transaction.asset?.votes ?? []) as unknown[];
       return votes
         .filter((vote) => typeof vote === "string")
-        .map((vote) => ({ event: vote.startsWith("+") ? "wallet.vote" : "wallet.unvote", data: () => ({ delegate: vote, transaction: data() }) }));
+        .map((vote) => ({
+          event: vote.startsWith("+") ? "wallet.vote" : "wallet.unvote",
+          data: () => ({ delegate: vote, transaction: data() }),
+        }));
     }
     default:
       return [];
   }
 };
 
-const [applied, reverted] = bookingEvents;
+const [bookingApplied, bookingReverted] = bookingEvents;
 
 /** The bookings of a block, apart by transaction, and those of its forger. */
 const bookingsIn = (full: DerivedChange["full"], rules: ChainRules) => {
@@ -116,9 +119,9 @@ const appliedEvents = function* ({ full, round }: DerivedChange, rules: ChainRul
     const data = once(() => transactionPayload(transaction, rules));
     yield { event: "transaction.applied", data };
     yield* causedBy(transaction, data, rules);
-    for (const booking of bookings?.of(transaction) ?? []) yield { event: applied, data: booking };
+    for (const booking of bookings?.of(transaction) ?? []) yield { event: bookingApplied, data: booking };
   }
-  for (const booking of bookings?.ofForger() ?? []) yield { event: applied, data: booking };
+  for (const booking of bookings?.ofForger() ?? []) yield { event: bookingApplied, data: booking };
   if (round === undefined) return;
   yield { event: "round.applied", data: () => null };
   yield { event: "round.created", data: () => roundPayload(round) };
@@ -128,7 +131,7 @@ const appliedEvents = function* ({ full, round }: DerivedChange, rules: ChainRul
 const revertedEvents = function* ([block, ...events]: readonly Derived[]): Generator<Derived> {
   if (block !== undefined) yield { event: "block.reverted", data: block.data, takesBack: 0 };
   for (const [index, { event, data }] of [...events.entries()].toReversed()) {
-    if (event === applied) yield { event: reverted, data, takesBack: index + 1 };
+    if (event === bookingApplied) yield { event: bookingReverted, data, takesBack: index + 1 };
     if (event === "transaction.applied") yield { event: "transaction.reverted", data, takesBack: index + 1 };
   }
 };
@@ -142,7 +145,7 @@ export const placeIn = (eventId: string): number => {
   return (Number(event) || 0) + (Number(booking) || 0) / mostBookings;
 };
 
-/** Numbers events: bookings by the event before them and how many there have been since, such as `3+2`. */
+/** Each event's number. A booking has that of the event before it, and how many bookings there have been since: `3+2`. */
 const numbersOf = (derived: readonly Derived[]): string[] => {
   let [events, bookings] = [0, 0];
   return derived.map(({ event }) => {
@@ -158,9 +161,9 @@ const eventsOf = (change: DerivedChange, rules: ChainRules, hasBookings: boolean
   const { height, id } = full.block;
   const again = times === 0 ? "" : `.${times}`;
   const asApplied = [...appliedEvents(change, rules, hasBookings)];
+  const numbersApplied = numbersOf(asApplied);
   const derived = kind === "applied" ? asApplied : [...revertedEvents(asApplied)];
-  const numbers = numbersOf(derived);
-  const numbersApplied = kind === "applied" ? numbers : numbersOf(asApplied);
+  const numbers = kind === "applied" ? numbersApplied : numbersOf(derived);
   return derived.map(({ event, data, takesBack }, index) => {
     const takenBack = takesBack === undefined ? undefined : `${id}.applied.${numbersApplied[takesBack]}${again}`;
     return new ChainEvent(`${id}.${kind}.${numbers[index]}${again}`, event, at, { height, id }, takenBack, data);
@@ -202,11 +205,10 @@ export const appliedChange = (
   { block, transactions, locks, appliedAt, times = 0, digest }: KeptBlock,
   round: readonly RoundDelegate[] | undefined,
   rules: ChainRules,
-): DerivedChange =>
-  new LazyChange(
-    { kind: "applied", full: { block, transactions, locks }, at: appliedAt ?? rules.epoch.toMilliseconds(block.timestamp), times, round, digest },
-    rules,
-  );
+): DerivedChange => {
+  const at = appliedAt ?? rules.epoch.toMilliseconds(block.timestamp);
+  return new LazyChange({ kind: "applied", full: { block, transactions, locks }, at, times, round, digest }, rules);
+};
 
 /** A block that was reverted. */
 export const revertedChange = ({ block, transactions, locks, revertedAt, times = 0 }: OrphanBlock, rules: ChainRules): DerivedChange =>

@@ -1,3 +1,5 @@
+import type { FollowEvent, Group } from "./follow.js";
+
 /** Second names of events. A webhook keeps the name it was created with; events are matched by the canonical one. */
 const canonicalNames = new Map([["state.started", "state:started"]]);
 
@@ -12,6 +14,10 @@ export const isReversal = (event: string): boolean => event.endsWith(".reverted"
 export const bookingEvents = ["booking.applied", "booking.reverted"] as const;
 
 export const isBookingEvent = (event: string): boolean => bookingEvents.some((name) => name === event);
+
+/** The events of a group for whoever listens to some of them. Bookings are not even made where nobody asks for them. */
+export const eventsFor = (group: Group, listens: (event: string) => boolean): readonly FollowEvent[] =>
+  (bookingEvents.some((name) => listens(name)) ? group.eventsWithBookings : group.events);
 
 /** A `*` at the end, alone or after a point. */
 export const isNamePattern = (name: string): boolean => name === "*" || name.endsWith(".*");

@@ -106,7 +106,10 @@ export const transactionPayload = (transaction: Transaction, rules: Pick<ChainRu
 };
 
 /** What a block's transaction, or the block itself, does to one wallet's money: as in its statement. */
-export const bookingPayload = ({ address, kind, id, counterparty, memo, ...amounts }: Booking, { height, timestamp }: Block): Record<string, unknown> => ({
+export const bookingPayload = (
+  { address, kind, id, counterparty, memo, ...amounts }: Booking,
+  { height, timestamp }: Block,
+): Record<string, unknown> => ({
   address,
   kind,
   id,

@@ -2,7 +2,7 @@ import type { MaybePromise } from "../../types/chain-adapter.js";
 import { inputError, PorticoError, type Validation } from "../errors.js";
 import { type InputKind, InputOf } from "../http/input/schema.js";
 import { didYouMean } from "../text/known-names.js";
-import { bookingEvents, canonicalEvent, isNameAmong } from "../follow/event-names.js";
+import { canonicalEvent, eventsFor, isNameAmong } from "../follow/event-names.js";
 import type { Confirmations, FollowEvent, Group } from "../follow/follow.js";
 import { loopShare } from "../async/loop-share.js";
 import { isPromised } from "../async/maybe-promise.js";
@@ -93,7 +93,7 @@ export const ConfirmationsInput = InputOf(confirmationsKind, {
  * transactions take 140 ms.
  */
 export const pick = async (group: Group, filter: Filter): Promise<FollowEvent[]> => {
-  const events = bookingEvents.some(filter.listens) ? group.eventsWithBookings : group.events;
+  const events = eventsFor(group, filter.listens);
   const picked: FollowEvent[] = [];
   let next = 0;
 

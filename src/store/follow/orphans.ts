@@ -2,7 +2,7 @@ import type { KeptBlock, OrphanBlock } from "../../../types/chain-adapter.js";
 import type { Block } from "../../../types/chain.js";
 import type { FullBlock } from "../../chain/blocks/block.js";
 import { locksEndedBy } from "../../chain/locks.js";
-import { blockCodec, transactionCodec } from "../layout/codec.js";
+import { blockCodec, endedLockCodec, transactionCodec } from "../layout/codec.js";
 import { numberKey, textDigest, textKey } from "../layout/keys.js";
 import { rowChecksum } from "../layout/checksums.js";
 import type { Environment } from "../lmdb/environment.js";
@@ -14,8 +14,8 @@ import type { WriteBatch } from "../write/write-batch.js";
 /**
  * What the store keeps of blocks beyond the chain, for readers that follow it. Four kinds of keys in the database `orphans`:
  *
- * - `o`, digest of a block's id -> the block, when it was applied and reverted, how often it had been applied before, the locks that it ended, and a
- *   checksum
+ * - `o`, digest of a block's id -> the block, when it was applied and reverted, how often it had been applied before, the locks that it
+ *   ended, and a checksum
  * - `t`, when it was reverted (milliseconds), that digest -> true: what retention looks at
  * - `a`, height of a block of the chain -> digest of its id, when it was applied, how often before, and a checksum; not for blocks read
  *   while catching up
@@ -38,8 +38,14 @@ const appliedKey = (height: number): Buffer => Buffer.concat([textKey("a"), numb
 
 const rebuiltKey = (height: number): Buffer => Buffer.concat([textKey("r"), numberKey(height)]);
 
-type LockRow = [lockId: string, senderId: string, recipientId: string, amount: string];
-type OrphanRow = [block: unknown[], transactions: unknown[][], appliedAt: number | null, revertedAt: number, times: number, locks: LockRow[]];
+type OrphanRow = [
+  block: unknown[],
+  transactions: unknown[][],
+  appliedAt: number | null,
+  revertedAt: number,
+  times: number,
+  locks: unknown[][],
+];
 type AppliedRow = [digest: Buffer, at: number | null, times: number];
 
 /** What `verifyStore` has to know of them. */
@@ -73,17 +79,21 @@ export const noteApplied = (pending: Puts & Lookup, { block: { height, id } }: F
 /** A block of the chain, with what is known of its application, and the locks that it ends. */
 export const withApplied = (reading: Lookup, full: FullBlock): KeptBlock => {
   const locks = locksEndedBy(full.transactions, (id) => readTransactionById(reading, id));
-  const kept = locks.length === 0 ? full : { ...full, locks };
+  const withLocks = locks.length === 0 ? full : { ...full, locks };
   const row = reading.get("orphans", appliedKey(full.block.height)) as AppliedRow | undefined;
-  if (row === undefined || !textDigest(full.block.id).equals(row[0])) return kept;
+  if (row === undefined || !textDigest(full.block.id).equals(row[0])) return withLocks;
   const [, at, times] = row;
-  return { ...kept, times, ...(at === null ? {} : { appliedAt: at }) };
+  return { ...withLocks, times, ...(at === null ? {} : { appliedAt: at }) };
 };
 
-const orphanRow = ({ block, transactions, locks = [], appliedAt, times = 0 }: KeptBlock, revertedAt: number): OrphanRow => {
-  const lockRows = locks.map(({ lockId, senderId, recipientId, amount }): LockRow => [lockId, senderId, recipientId, `${amount}`]);
-  return [blockCodec.pack(block), transactions.map(transactionCodec.pack), appliedAt ?? null, revertedAt, times, lockRows];
-};
+const orphanRow = ({ block, transactions, locks = [], appliedAt, times = 0 }: KeptBlock, revertedAt: number): OrphanRow => [
+  blockCodec.pack(block),
+  transactions.map(transactionCodec.pack),
+  appliedAt ?? null,
+  revertedAt,
+  times,
+  locks.map(endedLockCodec.pack),
+];
 
 /** Keeps a block that is taken off the chain. */
 export const putOrphan = (pending: Puts & Lookup, full: KeptBlock, revertedAt: number): void => {
@@ -109,7 +119,7 @@ export const putRebuilt = (pending: Puts & Lookup, full: KeptBlock): void => {
 const kept = ([block, transactions, appliedAt, revertedAt, times, locks]: OrphanRow): OrphanBlock => ({
   block: blockCodec.unpack(block),
   transactions: transactions.map((one) => transactionCodec.unpack(one)),
-  ...(locks.length === 0 ? {} : { locks: locks.map(([lockId, senderId, recipientId, amount]) => ({ lockId, senderId, recipientId, amount: BigInt(amount) })) }),
+  ...(locks.length === 0 ? {} : { locks: locks.map(endedLockCodec.unpack) }),
   revertedAt,
   times,
   ...(appliedAt === null ? {} : { appliedAt }),

@@ -165,8 +165,7 @@ class PastSnapshot implements ChainSnapshot {
   }
 
   private present(record: WalletRecord): Wallet {
-    const delegate = delegateAt(record, this.past);
-    return presentWallet(record, { byAddress: new Map(delegate === undefined ? [] : [[record.address, delegate]]) });
+    return presentWallet(record, delegateAt(record, this.past));
   }
 
   private record(identifier: string): WalletRecord | undefined {

@@ -3,7 +3,15 @@ import type { Page, WalletChange, WalletChangesQuery } from "../../../types/chai
 import { andThen } from "../../async/maybe-promise.js";
 import type { Sliced } from "../../async/time-slicing.js";
 import type { StateRecord, WalletRecord } from "../layout/codec.js";
-import { heightOfRow, historyBounds, historyKinds, unpackFigures, unpackHeight, unpackTraits, type WalletFigures } from "../write/history-rows.js";
+import {
+  heightOfRow,
+  historyBounds,
+  historyKinds,
+  unpackFigures,
+  unpackHeight,
+  unpackTraits,
+  type WalletFigures,
+} from "../write/history-rows.js";
 import type { KeyBounds, ReadSession } from "../lmdb/read-session.js";
 import type { Search } from "../query/search.js";
 import { firstWhere } from "../records/sorting.js";

@@ -1,5 +1,6 @@
 import type { Lock, Tip, Block, Transaction } from "../../../types/chain.js";
 import type { WalletDraft } from "../../../types/transaction-type.js";
+import type { EndedLock } from "../../chain/locks.js";
 
 /**
  * Records as they are stored: the values of a fixed list of members, so that no record repeats their names.
@@ -71,7 +72,7 @@ export interface Codec<T> {
 }
 
 /** Undefined members are absent after unpacking; trailing ones take no room. */
-export const codecOf = <T extends object>(members: readonly (keyof T & string)[]): Codec<T> => ({
+const codecOf = <T extends object>(members: readonly (keyof T & string)[]): Codec<T> => ({
   pack: (value) => {
     const values: unknown[] = members.map((member) => value[member]);
     while (values.length > 0 && values[values.length - 1] === undefined) values.pop();
@@ -127,6 +128,8 @@ export const lockCodec = codecOf<Lock>([
   "expiration",
   "vendorField",
 ]);
+
+export const endedLockCodec = codecOf<EndedLock>(["lockId", "senderId", "recipientId", "amount"]);
 
 export const feeCodec = codecOf<FeeRecord>(["count", "sum", "min", "max"]);
 

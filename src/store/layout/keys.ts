@@ -9,8 +9,7 @@ import { hash } from "node:crypto";
 export const layoutVersion = 1;
 
 /**
- * Databases. `record`s are MessagePack, as are `digits`, which begin with a run of bytes (codec.ts); `raw` values are bytes, and so
- * are
+ * Databases. `record`s are MessagePack, as are `digits`, which begin with a run of bytes (codec.ts); `raw` values are bytes, and so are
  * those of a `view`, which last until the next read (environment.ts).
  */
 export const databases = {

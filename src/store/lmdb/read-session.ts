@@ -7,8 +7,7 @@ import { putRight } from "./safe/transact.js";
 
 /**
  * Reads of one state, all through one LMDB read transaction. The bytes within a block or transaction that is not unpacked yet, and values
- * of a
- * `view` (keys.ts), last until the next read.
+ * of a `view` (keys.ts), last until the next read.
  */
 export interface ReadSession {
   get(database: DatabaseName, key: Buffer): unknown;
@@ -49,10 +48,12 @@ export const openTransaction = ({ root }: Pick<Environment, "root">): ReadTransa
   return root.useReadTransaction();
 };
 
+/** In LMDB's list of readers: one of this process, and the number of its transaction. */
+const ownReader = new RegExp(`^ *${process.pid} +\\S+ +(\\d+)$`, "gm");
+
 /** Numbers of the transactions in which this process reads, in ascending order. */
 const numbersRead = ({ root }: Pick<Environment, "root">): bigint[] =>
-  Array.from(root.readerList().matchAll(new RegExp(`^ *${process.pid} +\\S+ +(\\d+)$`, "gm")), ([, number = ""]) => BigInt(number))
-    .sort((a, b) => Number(a - b));
+  Array.from(root.readerList().matchAll(ownReader), ([, number = ""]) => BigInt(number)).sort((a, b) => Number(a - b));
 
 /** How often LMDB's count is corrected before giving up: each time, another process must have opened the store during a commit. */
 const mostTries = 10;
@@ -67,8 +68,8 @@ const newestIn = ({ path }: Pick<Environment, "path">): bigint => {
 };
 
 /**
- * The same for the process that writes: never older than the last commit. LMDB by itself may open an older one after another process has
- * opened the store (safe/transact.js).
+ * A read transaction for the process that writes: never older than the last commit. LMDB by itself may open an older one after another
+ * process has opened the store (safe/transact.js).
  */
 export const openNewest = (environment: Pick<Environment, "path" | "root">): ReadTransaction => {
   for (let tries = 0; tries < mostTries; tries++) {

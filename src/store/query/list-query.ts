@@ -18,7 +18,7 @@ import type { Search } from "./search.js";
 type Crossable<Filter> = AccessPath<number, Filter>;
 
 /** All numbers of a list, or those that some of its filters leave, where these are adjacent. */
-export interface NumberWindow<Filter> {
+interface NumberWindow<Filter> {
   from: number;
   below: number;
   answers: readonly (keyof Filter)[];
@@ -59,7 +59,11 @@ const markingsOf = <Filter>({ answers, refs, others }: Crossable<Filter>): Marki
 ];
 
 /** The plan with the fewest numbers to read; undefined where reading rows is no slower, or cannot be avoided. */
-const planned = <Filter>(ways: readonly Crossable<Filter>[], asked: readonly (keyof Filter)[], byNumber: boolean): Crossing<Filter> | undefined => {
+const planned = <Filter>(
+  ways: readonly Crossable<Filter>[],
+  asked: readonly (keyof Filter)[],
+  byNumber: boolean,
+): Crossing<Filter> | undefined => {
   const [base, ...further] = [...ways].sort((a, b) => a.refs.total - b.refs.total);
   if (base === undefined || !(base.ordered || byNumber)) return undefined;
   if (base.refs.total < fewRows && base.beyond !== true) return undefined;
@@ -221,7 +225,8 @@ function* lookFor<Ref extends Comparable, Row, Filter extends object, Field exte
 ): Sliced<Page<Row>> {
   if (total === undefined) {
     // With a window given, references are numbers.
-    const refs = yield* intersection(paths as unknown as readonly Crossable<Filter>[], plan as unknown as ListPlan<number, Row, Filter, Field>, search);
+    const ways = paths as unknown as readonly Crossable<Filter>[];
+    const refs = yield* intersection(ways, plan as unknown as ListPlan<number, Row, Filter, Field>, search);
     if (refs !== undefined) return yield* cutSliced(refs as unknown as Sequence<Ref>, plan, search);
   }
   // What is beyond the window is left out by the tests of rows, if there is any.

@@ -190,7 +190,7 @@ export const narrowed = (sequence: Sequence<number>, from: number, below: number
 export const lowerBound = (sequence: Sequence<number>, value: number, low: number, high: number): number =>
   firstNotBelow(low, high, value, (place) => sequence.slice(place, 1)[0] ?? Infinity);
 
-/** A posting list: it grows only at its end (`appendToList`), so the place of any page can be computed. Its length is kept with its owner. */
+/** A posting list. It grows only at its end (`appendToList`), so the place of any page can be computed. Its owner keeps its length. */
 export const listSequence = (reading: ReadSession, list: number, owner: number, length: number): Sequence<number> => ({
   total: length,
   slice: (offset, limit) => {

@@ -156,7 +156,9 @@ interface StoreWritesNeeds extends StoreNeeds {
   revertedAt(id: string): number;
 }
 
-interface StoreWrites extends Pick<Store, "apply" | "applyAhead" | "written" | "revert" | "trimUndo" | "filling" | "fillSets" | "startOver"> {
+type Writes = "apply" | "applyAhead" | "written" | "revert" | "trimUndo" | "filling" | "fillSets" | "startOver";
+
+interface StoreWrites extends Pick<Store, Writes> {
   /** Resolves when no commit is under way. */
   idle(): Promise<void>;
 }

@@ -204,18 +204,19 @@ const createRevertedAt =
 
 /** Opens the store. @throws PorticoError STORE_DAMAGED, STORE_FOREIGN, STORE_IN_USE; NOT_READY if another process has to make it first */
 export const createStore = (options: StoreOptions, needs: StoreNeeds): Store => {
-  const { access = "write", disposable = false, history = true } = options;
+  const { access = "write", disposable = false, history = true, undoBlocks } = options;
   const { rules } = needs;
   const isWriter = access === "write";
   const environment = openEnvironment(options.dataDir, rules.network.network.nethash, { access, disposable, writes: needs.writes, check: (opened) => checkRules(opened, rules, { writes: isWriter }) });
   const tipState = createTipCache(environment);
   const searches = createSearches(needs.searches);
-  const views = createViews({ environment, rules, openTransaction: () => (isWriter ? openNewest : openTransaction)(environment), tipState });
+  const views = createViews({ environment, rules, openTransaction: isWriter ? openNewest : openTransaction, tipState });
   if (isWriter) views.show(views.ofLastCommit());
   const revertedAt = createRevertedAt(needs);
   const marks = createChainMarks(environment, { isWriter, views, revertedAt });
   const { snapshotOf, ...reads } = createStoreReads({ isWriter, history, views, marks, searches });
-  const { idle, ...writing } = createStoreWrites({ ...needs, undoBlocks: options.undoBlocks, history, isWriter, environment, views, marks, snapshotOf, revertedAt });
+  const own = { undoBlocks, history, isWriter, environment, views, marks, snapshotOf, revertedAt };
+  const { idle, ...writing } = createStoreWrites({ ...needs, ...own });
 
   /** lmdb-js by itself reuses a read transaction until the event loop has turned, and would miss what another process commits meanwhile. */
   const readTip = (): Tip | undefined => {

@@ -28,9 +28,8 @@ import {
   readBlock,
   readLock,
   readRound,
-  readTransaction,
+  readTransactionById,
   readWallet,
-  transactionNumber,
 } from "../records/records.js";
 import type { ListNeeds } from "../query/list-query.js";
 import type { Search } from "../query/search.js";
@@ -81,7 +80,7 @@ class StoreSnapshot implements ChainSnapshot {
   wallet(identifier: string): Wallet | undefined {
     const { reading, delegates } = this.view;
     const record = this.record(identifier) ?? this.record(addressNamed(reading, identifier) ?? "");
-    return record === undefined ? undefined : presentWallet(record, delegates());
+    return record === undefined ? undefined : presentWallet(record, delegates().byAddress.get(record.address));
   }
 
   wallets(query: WalletQuery): MaybePromise<Page<Wallet>> {
@@ -107,9 +106,7 @@ class StoreSnapshot implements ChainSnapshot {
   }
 
   transaction(id: string): Transaction | undefined {
-    const { reading } = this.view;
-    const number = transactionNumber(reading, id);
-    return number === undefined ? undefined : readTransaction(reading, number);
+    return readTransactionById(this.view.reading, id);
   }
 
   transactions(query: TransactionQuery): MaybePromise<Page<Transaction>> {
@@ -149,7 +146,7 @@ export const createSnapshot = (view: StateView, search: Search, release: () => v
 interface ViewsNeeds {
   environment: Environment;
   /** Opens a read transaction of what is committed now. */
-  openTransaction(): ReadTransaction;
+  openTransaction(environment: Environment): ReadTransaction;
   rules: ChainRules;
   tipState(transaction: ReadTransaction): StateRecord | undefined;
 }
@@ -205,12 +202,15 @@ export const createViews = ({ environment, rules, openTransaction, tipState }: V
   let lastList: DelegateList | undefined;
 
   const open = (): StateView | undefined => {
-    const transaction = openTransaction();
+    const transaction = openTransaction(environment);
     const state = readOrEnd(transaction, tipState);
     if (state === undefined) return undefined;
     const reading = createCheckedSession(createReadSession(environment, transaction));
     const entry: OpenView = { transaction, readers: 0, delegates: undefined };
-    const readList = (): DelegateList => (lastList?.tip.id === state.tip.id ? lastList : (lastList = atOnce(readDelegates(reading, state, lastList))));
+    const readList = (): DelegateList => {
+      if (lastList?.tip.id !== state.tip.id) lastList = atOnce(readDelegates(reading, state, lastList));
+      return lastList;
+    };
     const view = { reading, state, rules, delegates: () => (entry.delegates ??= readList()) };
     openViews.set(view, entry);
     return view;

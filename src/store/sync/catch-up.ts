@@ -9,7 +9,15 @@ import { messageOf, PorticoError } from "../../errors.js";
 import type { Problems } from "../../operate/problems.js";
 import type { Store } from "../state/store.js";
 import type { BlockName } from "../state/store-contract.js";
-import { createBatchedApply, createProgress, createReadOn, type Progress, silentProgress, type SourceExtent, type SyncParts } from "./read-on.js";
+import {
+  createBatchedApply,
+  createProgress,
+  createReadOn,
+  type Progress,
+  silentProgress,
+  type SourceExtent,
+  type SyncParts,
+} from "./read-on.js";
 import { createSourceReads, type SourceNode, type SourceReads } from "./source.js";
 import { createDisowned, createGoingBack } from "./going-back.js";
 import { firstWhere } from "../records/sorting.js";
@@ -67,8 +75,10 @@ interface ApplyRunNeeds extends SyncParts {
 }
 
 /** Writes what the host has applied, and leaves what it has reverted. */
-const createApplyRun = ({ store, source, hasSource, mayGoBack, goingBack: { has }, disowned, extent, silent, applyAll, catchUp }: ApplyRunNeeds) => {
+const createApplyRun = (needs: ApplyRunNeeds) => {
+  const { store, source, hasSource, mayGoBack, goingBack, disowned, extent, silent, applyAll, catchUp } = needs;
   const { idAt } = store;
+  const { has } = goingBack;
 
   /** Leaves the blocks from a height on, unless the source still has them: then the host's event is out of date. */
   const dropFrom = async (height: number): Promise<void> => {

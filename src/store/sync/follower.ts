@@ -228,9 +228,9 @@ const createPoll =
 
 export const createFollower = ({ events, lookInterval = 5_000, ...needs }: FollowerNeeds): Follower => {
   const { store, source, logger } = needs;
-  const { begin, catchUp, look, takeOutUnsaved, applyRun, takeOut, checkRewards, compared, shrunkTo, target, stop } = createCatchingUp(needs);
-  const turns = createTurns();
-  const hints = createHints(logger);
+  const catchingUp = createCatchingUp(needs);
+  const { begin, catchUp, look, takeOutUnsaved, applyRun, takeOut, checkRewards, compared, shrunkTo, target, stop } = catchingUp;
+  const [turns, hints] = [createTurns(), createHints(logger)];
   let stopped = false;
   const awaited = createAwaited(store.idAt, source !== undefined);
   let looking: NodeJS.Timeout | undefined;

@@ -118,7 +118,11 @@ export const createGoingBack = ({ store, source, hasSource, logger, begin, onReb
     toFork: async (height) => {
       const tip = store.tip();
       if (tip === undefined || source.isStopped()) return;
-      if (height === 0) throw new PorticoError("BLOCK_DOES_NOT_CHAIN", `the block source begins with ${String((await source.at(1))?.id)}, but this network's genesis is ${String(store.idAt(1))}`);
+      if (height === 0) {
+        const [first, genesis] = [(await source.at(1))?.id, store.idAt(1)];
+        const message = `the block source begins with ${String(first)}, but this network's genesis is ${String(genesis)}`;
+        throw new PorticoError("BLOCK_DOES_NOT_CHAIN", message);
+      }
       await leaving?.(tip);
       if (!store.canRevertTo(height)) return rebuildFrom(height);
       const left = tip.height === height + 1 ? `block ${tip.height} (${tip.id}) is` : `blocks ${height + 1} to ${tip.height} are`;

@@ -166,14 +166,21 @@ const createFillLog = (logger: Logger) => {
 };
 
 /** Fills the sets that the store lacks, a part at a time, between the host's blocks. What fails is tried again when called again. */
-export const createFilling = (store: Store, turns: Pick<ReturnType<typeof createTurns>, "aside">, { logger, isStopped }: { logger: Logger; isStopped(): boolean }) => {
+export const createFilling = (
+  store: Store,
+  turns: Pick<ReturnType<typeof createTurns>, "aside">,
+  { logger, isStopped }: { logger: Logger; isStopped(): boolean },
+) => {
   const log = createFillLog(logger);
   let isDue = false;
   const fillSome = async (): Promise<void> => {
     isDue = false;
     if (isStopped() || !store.isComplete()) return;
     try {
-      log.progress(store.filling());
+      const progress = store.filling();
+      log.progress(progress);
+      // Mostly: this is asked after every block.
+      if (progress === undefined) return;
       if (await store.fillSets()) goOn();
       log.progress(store.filling());
     } catch (error) {

@@ -40,7 +40,7 @@ export interface EntryCheck {
   end(): { faults: string[]; findings?: Findings };
 }
 
-/** As the store's own encoding (environment.ts), and that of webhooks (databases.ts). */
+/** As the store's own encoding (environment.ts), and that of webhooks (webhooks/rows/transactions.ts). */
 const unpackr = new Unpackr({ useRecords: false, useBigIntExtension: true, moreTypes: false });
 
 /** A record from its bytes, which may be overwritten afterwards. @throws if they are none */

@@ -29,7 +29,7 @@ export const publicKeyPart = { known: Buffer.from([0]), unknown: Buffer.from([1]
 export const publicKeyAscending = ({ publicKey, address }: Pick<WalletRecord, "publicKey" | "address">): Buffer =>
   publicKey === null ? Buffer.concat([publicKeyPart.unknown, textKey(address)]) : Buffer.concat([publicKeyPart.known, idKey(publicKey)]);
 
-export interface WalletSet {
+interface WalletSet {
   set: number;
   /** Of a set that is filled in stores that do not have it (see `SetFill`). Sets without one came with the layout. */
   version?: number;
@@ -194,9 +194,10 @@ export interface FillProgress {
 
 /** Undefined where all are full, or there is no state yet. */
 export const readFillProgress = (reading: ReadSession): FillProgress | undefined => {
-  const [fills, state] = [readFills(reading), readState(reading)];
+  const fills = readFills(reading);
   const missing = addedSets.map((row) => fillOf(fills, row)).flatMap((fill) => (isFull(fill) ? [] : [fill]));
-  if (state === undefined || missing.length === 0) return undefined;
+  const state = missing.length === 0 ? undefined : readState(reading);
+  if (state === undefined) return undefined;
   const filled = missing.map(({ upTo }) => (upTo === null || upTo === "" ? 0 : rankOf(reading, sets.walletsByAddress, textKey(upTo)) + 1));
   return { filled: filled.reduce((sum, count) => sum + count, 0), total: missing.length * state.wallets };
 };

@@ -46,7 +46,7 @@ export const appendToList = (journal: Pick<Journal, "insert">, list: number, own
   journal.insert("lists", listKey(list, owner, length), numberKey(number));
 
 /** Numbers of delegates' wallets, as `numberOfDelegate` finds them: a block asks for those of its voters' delegates again and again. */
-export interface DelegateNumbers {
+interface DelegateNumbers {
   of(publicKey: string, written?: ReadonlyMap<string, { number: number }>): number | undefined;
   /** To be called when writes are undone. */
   forget(): void;

@@ -165,7 +165,7 @@ export const unpackFigures = (bytes: Buffer): WalletFigures => {
   return { balance: amountAt(bytes, 0), nonce: amountAt(bytes, nonce), lockedBalance: amountAt(bytes, afterAmount(bytes, nonce)) };
 };
 
-export type WalletTraits = Pick<WalletRecord, "publicKey" | "vote" | "username" | "secondPublicKey" | "resigned" | "multiSignature">;
+type WalletTraits = Pick<WalletRecord, "publicKey" | "vote" | "username" | "secondPublicKey" | "resigned" | "multiSignature">;
 
 export const packTraits = ({ publicKey, vote, username, secondPublicKey, resigned, multiSignature }: WalletTraits): Buffer =>
   textKey(JSON.stringify([publicKey, vote, username, secondPublicKey, resigned, multiSignature]));

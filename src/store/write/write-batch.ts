@@ -22,7 +22,7 @@ import { createWriteLog, type LogBytes } from "../layout/write-log.js";
 export type Bytes = Buffer | null;
 
 /** Writes that can be read back by key, kept in one log. */
-export interface Memtable {
+interface Memtable {
   put(database: DatabaseName, key: Buffer, bytes: Bytes): void;
   /** Undefined: nothing was put there. */
   find(database: DatabaseName, key: Buffer): Bytes | undefined;
@@ -53,7 +53,7 @@ const at = <Key, Inner, Value>(maps: Map<Key, Map<Inner, Value>>, key: Key): Map
   return map;
 };
 
-export const createMemtable = (): Memtable => {
+const createMemtable = (): Memtable => {
   const log = createWriteLog();
   const rooms = new Map<DatabaseName, Drawers>();
   return {

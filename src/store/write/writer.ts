@@ -70,7 +70,10 @@ export const createWriter = (pending: WriteBatch, rules: ChainRules, options: Wr
   const numbers = createDelegateNumbers(pending);
   const undoLog = createWriteLog();
   /** `plain`: writes what undo records leave out. */
-  const write = (full: FullBlock, { plain, ...given }: Pick<Writing, "journal" | "digest" | "rankedSets"> & { plain: RankedSetWriter }): Sliced<void> =>
+  const write = (
+    full: FullBlock,
+    { plain, ...given }: Pick<Writing, "journal" | "digest" | "rankedSets"> & { plain: RankedSetWriter },
+  ): Sliced<void> =>
     writeBlock(full, { reading: pending, rules, numbers, ...given, walletSetOf: fills.writers(given.rankedSets, plain) }, options.history);
   const forget = (): void => {
     sets.forget();
@@ -153,7 +156,9 @@ const writeBlock = function* (full: FullBlock, given: Omit<Writing, "history">, 
   const { block, transactions } = full;
   const before = readState(reading);
   requireChained(block, before);
-  const history = keepsHistory ? continueHistory(block.height, before && { state: before, digest: digest.bytes() }, reading, journal) : undefined;
+  const history = keepsHistory
+    ? continueHistory(block.height, before && { state: before, digest: digest.bytes() }, reading, journal)
+    : undefined;
   const writing: Writing = { ...given, history };
   const state: StateRecord = {
     ...(before ?? emptyState()),

@@ -1,7 +1,7 @@
 import { runSliced, type Sliced } from "../../async/time-slicing.js";
 import { type Cursor, cursorText, type FollowEvent, type Group, parseCursor } from "../../follow/index.js";
 import { placeIn } from "../../follow/derive.js";
-import { bookingEvents, canonicalEvent, isReversal, namesEvent } from "../../follow/event-names.js";
+import { canonicalEvent, eventsFor, isReversal, namesEvent } from "../../follow/event-names.js";
 import type { Undecided } from "../conditions/matcher.js";
 import type { PatternWorker } from "../conditions/pattern.js";
 import type { Register } from "../register/register.js";
@@ -181,9 +181,7 @@ const matchGroup = function* (
 ): Sliced<{ matched: GroupMatch; undecided: Map<number, Undecided[]> }> {
   const [last, undecided, events] = [new Map<number, number>(), new Map<number, Undecided[]>(), [] as EventMatch[]];
   const matcher = register.matcher();
-  // Bookings are not even made where nobody asks for them.
-  const all = bookingEvents.some((name) => matcher.listens(name)) ? group.eventsWithBookings : group.events;
-  for (const event of all) {
+  for (const event of eventsFor(group, (name) => matcher.listens(name))) {
     const index = group.change === undefined ? 0 : placeIn(event.id);
     if (index < taken) continue;
     const found = matcher.listens(event.event) ? matcher.match(event.event, event.data) : undefined;

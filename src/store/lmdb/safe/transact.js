@@ -12,7 +12,7 @@ import { magic, newestAtFullLength } from "./meta-pages.js";
  * JavaScript, as commit-thread.js imports it too. README.md names what goes wrong upstream.
  */
 
-/** Why nothing was target. Its message says what is wrong with the file or its disk, without naming either. */
+/** Why nothing was written. Its message says what is wrong with the file or its disk, without naming either. */
 export class WriteRefused extends Error {
   /** @param {string} reason @param {unknown} [cause] */
   constructor(reason, cause) {
@@ -107,7 +107,7 @@ export const noteFile = ({ path, root }) => {
   return passage;
 };
 
-/** To be called when nothing more is target. @param {{ root: object }} target */
+/** To be called when nothing more is written. @param {{ root: object }} target */
 export const leaveFile = ({ root }) => {
   const passage = passages.get(root);
   if (passage !== undefined) closeTrial(passage);

@@ -63,7 +63,10 @@ const vendorHex = ({ vendorField }: Transaction): string | undefined =>
  * The transactions whose vendor field contains a part, as a list for each text that does. All transactions of one text are adjacent, so
  * one of each is looked at: few, where many say the same. Undefined where there are so many texts that it is better to look at rows.
  */
-function* withVendorPart(hex: string, { reading, state, search }: Pick<ListNeeds, "reading" | "state" | "search">): Sliced<readonly Sequence<number>[] | undefined> {
+function* withVendorPart(
+  hex: string,
+  { reading, state, search }: Pick<ListNeeds, "reading" | "state" | "search">,
+): Sliced<readonly Sequence<number>[] | undefined> {
   const set = sets.transactionsByVendorField;
   const most = worthTrying * Math.min(state.transactions, search.left);
   const found: Sequence<number>[] = [];

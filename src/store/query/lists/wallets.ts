@@ -194,27 +194,27 @@ const byDelegates = (field: "username" | "voteBalance", { filter, order: { direc
 };
 
 /** A wallet as clients see it, with what it has as a delegate. */
-export const presentWallet = (record: WalletRecord, delegates: { byAddress: ReadonlyMap<string, Pick<Delegate, "voteBalance" | "producedBlocks" | "forgedFees" | "forgedRewards" | "rank">> }): Wallet => {
-  const delegate = record.username === null ? undefined : delegates.byAddress.get(record.address);
-  return {
-    address: record.address,
-    publicKey: record.publicKey,
-    secondPublicKey: record.secondPublicKey,
-    username: record.username,
-    balance: record.balance,
-    lockedBalance: record.lockedBalance,
-    nonce: record.nonce,
-    vote: record.vote,
-    multiSignature: record.multiSignature,
-    isDelegate: record.username !== null,
-    resigned: record.resigned,
-    voteBalance: delegate?.voteBalance ?? 0n,
-    producedBlocks: delegate?.producedBlocks ?? 0,
-    forgedFees: delegate?.forgedFees ?? 0n,
-    forgedRewards: delegate?.forgedRewards ?? 0n,
-    rank: delegate?.rank ?? null,
-  };
-};
+export const presentWallet = (
+  record: WalletRecord,
+  delegate: Pick<Delegate, "voteBalance" | "producedBlocks" | "forgedFees" | "forgedRewards" | "rank"> | undefined,
+): Wallet => ({
+  address: record.address,
+  publicKey: record.publicKey,
+  secondPublicKey: record.secondPublicKey,
+  username: record.username,
+  balance: record.balance,
+  lockedBalance: record.lockedBalance,
+  nonce: record.nonce,
+  vote: record.vote,
+  multiSignature: record.multiSignature,
+  isDelegate: record.username !== null,
+  resigned: record.resigned,
+  voteBalance: delegate?.voteBalance ?? 0n,
+  producedBlocks: delegate?.producedBlocks ?? 0,
+  forgedFees: delegate?.forgedFees ?? 0n,
+  forgedRewards: delegate?.forgedRewards ?? 0n,
+  rank: delegate?.rank ?? null,
+});
 
 type WalletNeeds = Pick<ListNeeds, "reading" | "delegates" | "search">;
 
@@ -224,7 +224,8 @@ const unlessFilling = async <T>(answer: () => MaybePromise<T>): Promise<T> => {
     return await answer();
   } catch (error) {
     if (!(error instanceof PorticoError && error.code === "SEARCH_TOO_WIDE")) throw error;
-    throw new PorticoError("NOT_READY", "The index of wallets by nonce is being filled: ask again later, or narrow the search.", { cause: error });
+    const message = "The index of wallets by nonce is being filled: ask again later, or narrow the search.";
+    throw new PorticoError("NOT_READY", message, { cause: error });
   }
 };
 
@@ -240,7 +241,7 @@ const answer = (query: WalletQuery, { reading, search, ...given }: WalletNeeds):
     {
       query,
       paths: accessPathsTo(query, { reading, delegates }),
-      load: (address: string) => presentWallet(existing(readWallet(reading, address), `wallet ${address}`), delegates),
+      load: (address: string) => presentWallet(existing(readWallet(reading, address), `wallet ${address}`), delegates.byAddress.get(address)),
       test: walletTester,
       value: (wallet) => wallet[query.order.field],
       ties: "asc",
