@@ -286,18 +286,6 @@ class Writing {
   }
 }
 
-/** Without the deliveries that a client has taken back since they were committed, by moving, disabling or removing their webhooks. */
-const stillWanted = (written: readonly NewDeliveries[], readers: Readers, { isCurrent }: Positions): NewDeliveries[] => {
-  const wanted = new Map<number, boolean>();
-  const isWanted = ({ webhookId }: DeliveryRow): boolean => {
-    const reader = readers.get(webhookId);
-    const is = wanted.get(webhookId) ?? (reader !== undefined && isCurrent(reader));
-    wanted.set(webhookId, is);
-    return is;
-  };
-  return written.map((one) => ({ ...one, rows: one.rows.filter(isWanted) }));
-};
-
 export const createRecorder = (needs: RecorderNeeds) => {
   const { store, onWritten, onOutcome } = needs;
   const ledger = createLedger(needs);
@@ -329,7 +317,7 @@ export const createRecorder = (needs: RecorderNeeds) => {
           onWritten([], new Set(readers.keys()));
           throw error;
         }
-        onWritten(stillWanted(transaction.written, readers, positions), transaction.changed);
+        onWritten(transaction.written, transaction.changed);
         for (let count = 0; count < transaction.superseded; count++) onOutcome?.("superseded");
       }
       return writing.full;
