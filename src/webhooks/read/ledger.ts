@@ -172,35 +172,33 @@ export const createLedger = (needs: LedgerNeeds) => {
   const { find, findOpen, move } = createEntries(store);
   const takeBack = createTakeBack(needs);
 
+  /** What a receiver was sent of a block, and of others that were reverted: transactions of it may have been in those, too. */
+  const withReverted = (webhookId: number, entry: LedgerEntry | undefined, reverted: readonly LedgerEntry[]) => {
+    const entries = [...reverted.filter(({ id }) => id !== entry?.id), ...(entry === undefined ? [] : [entry])];
+    const entered = deliveriesIn(store, webhookId, entries);
+    return { entered, known: knowledgeOf(entries, entered, attempts) };
+  };
+
   return {
     /** A block was reverted. Undefined if the ledger does not have it. */
     revert: (webhookId: number, block: LedgerBlock, taken: Withdrawals): FoundEntry | undefined => {
-      const entry = find(webhookId, block, false) ?? findOpen(webhookId, block);
-      const before = store.ledger(webhookId, true);
-      const others = deliveriesIn(store, webhookId, before);
-      if (entry === undefined) {
-        const begun = find(webhookId, block, true);
-        return begun && { entry: begun, known: knowledgeOf(before, others, attempts) };
-      }
-      const own = deliveriesIn(store, webhookId, [entry]);
-      const known = knowledgeOf([...before, entry], [...others, ...own].sort((one, other) => one.row.id - other.row.id), attempts);
-      takeBack(own.filter(({ message }) => !isReversalOf(message)), known, taken);
+      const entry = find(webhookId, block, false) ?? findOpen(webhookId, block) ?? find(webhookId, block, true);
+      if (entry === undefined) return undefined;
+      const { entered, known } = withReverted(webhookId, entry, store.ledger(webhookId, true));
+      takeBack(entered.filter((one) => one.entry === entry && !isReversalOf(one.message)), known, taken);
       return { entry: move(webhookId, entry, true), known };
     },
     /** A block was applied, which supersedes open reversals of it and of its `subjects`. Undefined if the ledger does not have it. */
     apply: (webhookId: number, block: LedgerBlock, subjects: () => ReadonlySet<string>, taken: Withdrawals): FoundEntry | undefined => {
       const reverted = store.ledger(webhookId, true);
-      const back = reverted.length === 0 ? undefined : find(webhookId, block, true);
+      const entry = (reverted.length === 0 ? undefined : find(webhookId, block, true)) ?? find(webhookId, block, false);
+      const { entered, known } = withReverted(webhookId, entry, reverted);
       if (reverted.length > 0) {
         const applied = subjects();
-        const isOfBlock = ({ message: { subject = "" }, entry }: LedgerDelivery): boolean => entry.id === back?.id || applied.has(subject);
-        takeBack(deliveriesIn(store, webhookId, reverted).filter((one) => isReversalOf(one.message) && isOfBlock(one)), new Map(), taken);
+        const isOver = ({ message, entry: of }: LedgerDelivery): boolean => of === entry || applied.has(message.subject ?? "");
+        takeBack(entered.filter((one) => isReversalOf(one.message) && isOver(one)), known, taken);
       }
-      const entry = back === undefined ? find(webhookId, block, false) : move(webhookId, back, false);
-      if (entry === undefined) return undefined;
-      // A transaction of the block may have been taken back with another block that had it since.
-      const entries = [...reverted.filter(({ id }) => id !== entry.id), entry];
-      return { entry, known: knowledgeOf(entries, deliveriesIn(store, webhookId, entries), attempts) };
+      return entry && { entry: move(webhookId, entry, false), known };
     },
     /** The blocks of which it counts some as applied, the highest first. */
     standing: (webhookId: number): LedgerEntry[] => store.ledger(webhookId, false),
