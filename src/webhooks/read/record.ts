@@ -3,7 +3,7 @@ import { canonicalEvent, isReversal } from "../../follow/event-names.js";
 import { cursorText, type FollowEvent } from "../../follow/index.js";
 import { keyOf } from "../send/request.js";
 import type { Register } from "../register/register.js";
-import type { DeliveryRow, LedgerEntry, Message, Position, Recipient, WebhookRow } from "../rows/rows.js";
+import type { DeliveryRow, LedgerEntry, Message, Position, Recipient, Sent, WebhookRow } from "../rows/rows.js";
 import type { WebhookStore } from "../rows/store.js";
 import type { OnOutcome } from "../send/http-sender.js";
 import {
@@ -156,36 +156,22 @@ class Writing {
     if (block === undefined) return { webhookId, entry: undefined, known: new Map(), isBegun: false };
     const isReversed = takesBack(matched);
     const found = isReversed
-      ? this.ledger.revert(webhookId, block, this.transaction)
+      ? this.ledger.revert(webhookId, block, () => this.sentOf(webhookId, matched), this.transaction)
       : this.ledger.apply(webhookId, block, () => subjectsIn(matched), this.transaction);
     if (found !== undefined) return { webhookId, ...found, isBegun: true };
     const [height = 0] = block.heights;
     // What is final is not kept in the ledger.
-    const sent = isReversed ? this.sentBelowFloor(webhookId, matched) : [];
-    const entry = height <= this.positions.final ? undefined : { height, id: block.id, isReverted: isReversed, deliveries: [], sent };
+    const entry = height <= this.positions.final ? undefined : { height, id: block.id, isReverted: isReversed, deliveries: [], sent: [] };
     return { webhookId, entry, known: new Map(), isBegun: false };
   }
 
-  /**
-   * Of a block that had been final, the ledger no longer has what its receiver was sent: all of it. If the block comes back before anybody
-   * heard of its reversal, none of that is sent again.
-   */
-  private sentBelowFloor(webhookId: number, { events }: GroupMatch): LedgerEntry["sent"] {
+  /** What a webhook was sent of a block that is reverted, by its present conditions. */
+  private sentOf(webhookId: number, { events }: GroupMatch): Sent[] {
     const webhook = this.webhooks.get(webhookId);
-    const { floor = 0 } = this.store.progress(webhookId);
     if (webhook === undefined) return [];
-    return events.flatMap(({ event: { block, takesBack }, subject }): LedgerEntry["sent"] =>
-      subject === undefined || takesBack === undefined || block === null || block.height > floor ? [] : [[subject, keyOf(webhook, takesBack), true]],
+    return events.flatMap(({ event: { takesBack }, subject, ids }): Sent[] =>
+      subject === undefined || takesBack === undefined || !ids.includes(webhookId) ? [] : [[subject, keyOf(webhook, takesBack), true]],
     );
-  }
-
-  /** What a receiver knows of an event's subject. Of a block that the ledger no longer has, it may know. */
-  private knowledgeFor(webhook: WebhookRow, { event, subject }: EventMatch, { known }: Page): Knowledge {
-    const found = subject === undefined ? undefined : known.get(subject);
-    if (found !== undefined) return found;
-    const { floor = 0 } = this.store.progress(webhook.id);
-    if (event.block === null || event.takesBack === undefined || event.block.height > floor) return noKnowledge;
-    return { known: "maybe", key: keyOf(webhook, event.takesBack) };
   }
 
   /** The delivery of an event to a webhook. Undefined if it is not sent, or the webhook's window is full. */
@@ -195,7 +181,8 @@ class Writing {
     const webhook = this.webhooks.get(webhookId);
     if (webhook === undefined || !this.goesOn(webhookId)) return undefined;
     const { isOnRequest } = this.positions;
-    const { isSent, reverts } = isOnRequest ? { isSent: true } : decide(event.event, webhook, this.knowledgeFor(webhook, match, page));
+    const known = page.known.get(match.subject ?? "") ?? noKnowledge;
+    const { isSent, reverts } = isOnRequest ? { isSent: true } : decide(event.event, webhook, known);
     if (!isSent) return undefined;
     if (!matched.isApart && this.store.countOpen(webhookId) >= this.window) {
       const position = positionBefore(matched, index, page.isBegun);
