@@ -311,7 +311,10 @@ export const createQueues = (needs: QueuesNeeds) => {
       }
       const open = openOf.get(webhookId) ?? { count: 0, taken: 0 };
       openOf.set(webhookId, open);
-      const queue: Queue = { webhook: row, target, open, head: undefined, after: 0, hasMore: true, skipped: false, nextDue: 0, mayAt: old?.mayAt ?? 0, batchSince: undefined };
+      const queue: Queue = {
+        webhook: row, target, open, head: undefined, after: 0, hasMore: true, skipped: false, nextDue: 0,
+        mayAt: old?.mayAt ?? 0, batchSince: undefined,
+      };
       target.queues.set(webhookId, queue);
       queues.set(webhookId, queue);
       return target;
