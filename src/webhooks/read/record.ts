@@ -124,6 +124,8 @@ class Writing {
   private readonly ledger: Ledger;
   private readonly readers: Readers;
   private readonly positions: Positions;
+  /** Webhooks whose ledgers have blocks that were reverted: what is applied may be one of them. */
+  private readonly withReverted: ReadonlySet<number>;
   /** Numbers of messages that were written, by event. */
   private readonly messages = new Map<FollowEvent, number>();
   private transaction = newTransaction();
@@ -135,6 +137,7 @@ class Writing {
     this.ledger = ledger;
     this.readers = readers;
     this.positions = positions;
+    this.withReverted = new Set(store.hasReverted() ? [...readers.keys()].filter((id) => store.hasReverted(id)) : []);
   }
 
   private isCurrent(webhookId: number): boolean {
@@ -229,8 +232,8 @@ class Writing {
       if (page.isBegun) this.transaction.reached.set(id, positionBefore(matched, matched.events[0]?.index ?? 0, true));
     };
     const forAll = takesBack(matched);
-    for (const id of forAll || this.store.hasReverted() ? share : []) {
-      if (!forAll && !this.store.hasReverted(id)) continue;
+    for (const id of share) {
+      if (!forAll && !this.withReverted.has(id)) continue;
       open(id);
       // What is taken back apart is so as a whole.
       if (!matched.isApart) yield;
@@ -251,8 +254,7 @@ class Writing {
 
   /** Whether there may be something to write. Most past blocks match nothing, and cost no transaction. */
   hasWork(all: readonly GroupMatch[]): boolean {
-    if (all.some((matched) => matched.last.size > 0 || takesBack(matched))) return true;
-    return this.store.hasReverted() && [...this.readers.keys()].some((id) => this.store.hasReverted(id));
+    return this.withReverted.size > 0 || all.some((matched) => matched.last.size > 0 || takesBack(matched));
   }
 
   *steps(all: readonly GroupMatch[]): Generator<void> {
