@@ -47,7 +47,8 @@ export const createStoreChain = (context: NodeContext | ReaderContext, { options
   const { undoBlocks, followOrphans, history } = options;
   const onLog: LmdbChainNeeds["onLog"] = (log) => needs.onLog(log, true);
   const timesOf = follows?.timesOf;
-  return createLmdbChain({ dataDir, undoBlocks, followOrphans, history }, { ...needs, onLog, prewarm, events, source, onProgress, timesOf });
+  const settings = { dataDir, undoBlocks, followOrphans, history };
+  return createLmdbChain(settings, { ...needs, onLog, prewarm, events, source, onProgress, timesOf });
 };
 
 interface StatesNeeds extends Pick<ApiNeeds, "rules" | "host" | "openWebhooks"> {
@@ -215,7 +216,8 @@ export const createStates = ({ chain: own, hosts, problems, replica, options, lo
     const snapshot = yield* ask(openInTime());
     if (at === undefined || snapshot === undefined) return stateOf(snapshot);
     try {
-      return createApiState(snapshot, stateNeeds, yield* ask(openAtHeight(at, snapshot, { adapter: chain, bounds, finalHeight, epoch: given.rules.epoch })));
+      const { epoch } = given.rules;
+      return createApiState(snapshot, stateNeeds, yield* ask(openAtHeight(at, snapshot, { adapter: chain, bounds, finalHeight, epoch })));
     } catch (error) {
       snapshot.release?.();
       throw error;

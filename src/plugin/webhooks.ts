@@ -57,6 +57,14 @@ interface OpenWebhooks {
 
 type Settings = Exclude<Options["webhooks"], false> & { dataDir: string };
 
+const hostChainOf = (context: NodeContext | ReaderContext): NodeContext["chain"] => (context.reader === true ? undefined : context.chain);
+
+/** Whether webhooks go by the blocks of the chain. Of a host's own chain without changes, they know what the host emits. */
+const goesByBlocks = (context: NodeContext | ReaderContext): boolean => {
+  const chain = hostChainOf(context);
+  return chain === undefined || chain.changes !== undefined;
+};
+
 /** Opens nothing where the wait for another process to let go of the file was ended. */
 const openWebhooks = async (
   opened: OpenWebhooks,
@@ -69,10 +77,9 @@ const openWebhooks = async (
   if (environment === undefined) return;
   opened.environment = environment;
   const { store } = environment;
-  const chain = context.reader === true ? undefined : context.chain;
-  if (chain !== undefined) await onLog(createHostLog(environment.environment, { writes: settings.deliver }), settings.deliver);
-  const keepsChain = chain === undefined || chain.changes !== undefined;
+  if (hostChainOf(context) !== undefined) await onLog(createHostLog(environment.environment, { writes: settings.deliver }), settings.deliver);
   const nodeKey = nodeKeyIn(settings.dataDir, logger);
+  const keepsChain = goesByBlocks(context);
   const engine = createWebhookEngine(settings, { store, follow, clock, logger, problems, keepsChain, nodeKey, onOutcome });
   opened.engine = engine;
   // Nobody may write a webhook for long: what is wrong ends without.
@@ -89,9 +96,8 @@ const openWebhooks = async (
 export const createWebhooks = (context: NodeContext | ReaderContext, needs: WebhooksNeeds) => {
   const { options, logger, onLog } = needs;
   const { dataDir } = context;
-  const chain = context.reader === true ? undefined : context.chain;
-  const keepsChain = chain === undefined;
-  if (keepsChain && context.reader !== true && options.webhooks !== false && !options.webhooks.deliver) {
+  const hasStore = hostChainOf(context) === undefined;
+  if (hasStore && context.reader !== true && options.webhooks !== false && !options.webhooks.deliver) {
     throw new PorticoError("OPTION_INVALID", "options.webhooks.deliver can be false only where the host keeps its own chain: with the store, the process that writes it delivers");
   }
   const followed = context.reader === true ? undefined : context.follows;
@@ -130,7 +136,7 @@ export const createWebhooks = (context: NodeContext | ReaderContext, needs: Webh
   return {
     engine: () => opened.engine,
     /** What webhooks may listen to; none where there are no webhooks. */
-    events: settings === undefined ? [] : describeWebhookEvents(settings.events, keepsChain),
+    events: settings === undefined ? [] : describeWebhookEvents(settings.events, goesByBlocks(context)),
     open: (): WebhookEngine => {
       requireWebhooks();
       if (opened.engine === undefined) throw new PorticoError("NOT_READY");
@@ -148,7 +154,7 @@ export const createWebhooks = (context: NodeContext | ReaderContext, needs: Webh
       opened = {};
       clearInterval(waiting);
       clearInterval(looking);
-      const endLog = (): unknown => (environment === undefined || keepsChain ? undefined : onLog(undefined, false));
+      const endLog = (): unknown => (environment === undefined || hasStore ? undefined : onLog(undefined, false));
       await closeAll(() => engine?.stop(), endLog, () => environment?.close());
     },
   };

@@ -186,8 +186,10 @@ const createLeftBehind = (store: WebhookStore) => {
   return {
     has: (row: DeliveryRow): boolean => row.id <= last && row.attemptCount === 0 && isOpen(row),
     /** Whether some of it may still be open. */
-    remains: (): boolean =>
-      last > 0 && [...store.webhookIds()].some((id) => openStates.some((state) => (store.deliveryIds(id, state, 0, 1)[0] ?? Infinity) <= last)),
+    remains: (): boolean => {
+      const isOpenIn = (id: number) => (state: DeliveryRow["state"]) => (store.deliveryIds(id, state, 0, 1)[0] ?? Infinity) <= last;
+      return last > 0 && [...store.webhookIds()].some((id) => openStates.some(isOpenIn(id)));
+    },
   };
 };
 

@@ -16,7 +16,8 @@ export const exportWebhooks = async ({ dataDir }: { dataDir: string }): Promise<
   if (!existsSync(join(dataDir, "webhooks.mdb"))) throw new PorticoError("NOT_READY", `${dataDir} does not contain webhooks`);
   const { store, close } = openWebhookStore(dataDir, { deliver: false });
   try {
-    return createArchive({ store, register: createRegister(store), attempts: attemptsElsewhere, keepPosition: () => undefined, onChange: () => undefined }).export();
+    const [register, attempts, nothing] = [createRegister(store), attemptsElsewhere, () => undefined];
+    return createArchive({ store, register, attempts, keepPosition: nothing, onChange: nothing }).export();
   } finally {
     await close();
   }

@@ -7,7 +7,9 @@ import type { ApiPlugin } from "../../types/plugin.js";
 import type { OpenApiDocument } from "../../src/http/openapi/document.js";
 import { knownEvents } from "../../src/follow/event-catalogue.js";
 import { bookingEvents } from "../../src/follow/event-names.js";
+import { loadChain } from "../data/read.js";
 import { startNode } from "../fixtures/node.js";
+import { createMemoryAdapter } from "../memory-adapter/adapter.js";
 import { createReceiver, type Received, type Receiver } from "./receiver.js";
 import { eventually, localTargets } from "./stage.js";
 
@@ -471,6 +473,13 @@ describe("the webhook routes", () => {
     expect(accepted).to.deep.equal([true, true, true, true, false, false]);
     const mixed = JSON.stringify({ paths, components }).match(/"enum":\[(?:true|false),(?:true|false),"[^\]]*\]/g);
     expect(mixed, "enums of values of several types, which generators cannot read").to.equal(null);
+  });
+
+  it("are described with the events that they list, also where a host's own chain offers its changes", async () => {
+    const node = await startNode({ chain: createMemoryAdapter(loadChain("core3-testnet-a").network) });
+    const { webhooks } = (await node.get("/openapi.json")).json as OpenApiDocument;
+    const listed = node.plugin.webhooks?.events().map(({ event }) => event);
+    expect(Object.keys(webhooks)).to.deep.equal([...(listed ?? []), "batch", "ping"]);
   });
 
   it("are accompanied by a description of the request that targets get for every event", async () => {

@@ -149,6 +149,22 @@ describe("what a receiver was sent, or may have been, is taken back once the cha
     expect(accepted).not.to.include("block.applied 7001");
   });
 
+  it("and a block that had been final is not sent again where it comes back before anybody heard of its reversal", async () => {
+    await begin(true);
+    const { id } = stage.engine.create({ events: both, target: receiver.url, order: "strict" });
+    await apply("7001", ...later);
+    await until(isAccepted("block.applied 8129"));
+    // In strict order, the other reversals wait for the first.
+    refused.add("block.reverted 8129");
+    await revert(later.length + 1);
+    await until(() => total(id, "retrying") === 1);
+    await apply("7001", "7009");
+    refused.clear();
+    stage.clock.advance(2 * day);
+    await until(isAccepted("block.applied 7009"));
+    expect(accepted.filter((name) => name.endsWith(" 7001"))).to.deep.equal(["block.applied 7001"]);
+  });
+
   it("once the attempt under way has ended, though its webhook was disabled and enabled meanwhile", async () => {
     await begin(true);
     const { id } = stage.engine.create({ events: both, target: receiver.url });

@@ -119,8 +119,7 @@ export const waitBefore = (step: number, jitter: number, random: number): number
 const shortestPause = second;
 
 /**
- * What follows an attempt of a delivery that was in a step of its schedule: `failures`, `stepSince`. `now`: by the time in which retries are
- * due.
+ * What follows an attempt of a delivery that was in a step of its schedule: `failures`, `stepSince`. `now`: a time of the schedule.
  *
  * Each step is one wait of the schedule. A delivery goes on to the next when the time of its step has passed: with each attempt that simply
  * fails, as it has waited for so long. Where its target asks for pauses, several attempts may be made in one step (`stepSince` is when that

@@ -279,13 +279,14 @@ export const createQueues = (needs: QueuesNeeds) => {
     /** Adds deliveries that have just been written. */
     add: (rows: readonly DeliveryRow[]): void => {
       const [first, last] = [rows[0]?.id ?? 0, rows.at(-1)?.id ?? 0];
-      if (first !== written + 1 || last - first !== rows.length - 1) expect(last);
+      // Others were written in between, or these were looked for already: a client may have taken some back. The store has what is left.
+      if (first !== written + 1 || last - first !== rows.length - 1) return expect(last);
       for (const row of rows) {
         const queue = queues.get(row.webhookId);
         if (queue?.head === undefined && queue?.hasMore === false) queue.head = row;
         else if (queue !== undefined) queue.hasMore = true;
       }
-      written = Math.max(written, last);
+      written = last;
     },
     /** The earliest time after `now` at which a retry may be due. */
     nextDue: (now: number): number => {
@@ -310,7 +311,10 @@ export const createQueues = (needs: QueuesNeeds) => {
       }
       const open = openOf.get(webhookId) ?? { count: 0, taken: 0 };
       openOf.set(webhookId, open);
-      const queue: Queue = { webhook: row, target, open, head: undefined, after: 0, hasMore: true, skipped: false, nextDue: 0, mayAt: old?.mayAt ?? 0, batchSince: undefined };
+      const queue: Queue = {
+        webhook: row, target, open, head: undefined, after: 0, hasMore: true, skipped: false, nextDue: 0,
+        mayAt: old?.mayAt ?? 0, batchSince: undefined,
+      };
       target.queues.set(webhookId, queue);
       queues.set(webhookId, queue);
       return target;

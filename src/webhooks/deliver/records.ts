@@ -81,7 +81,6 @@ const resultOf = ({ error, status, stage }: Attempt): string => (error === null 
 
 const sentenceOf = ({ id, target }: WebhookRow, what: string): string => `webhook ${id} to ${originOf(target)} ${what}`;
 
-
 const sinceOf = ({ since }: Failing): string => new Date(since).toISOString();
 
 /** That a webhook begins to fail, or no longer does; undefined while nothing changes. */

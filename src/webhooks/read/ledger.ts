@@ -1,6 +1,16 @@
 import { placeIn } from "../../follow/derive.js";
 import { isReversal } from "../../follow/event-names.js";
-import { isOwnEvent, type DeliveryRow, isOpen, type LedgerEntry, type Message, openStates, type Position, type Progress } from "../rows/rows.js";
+import {
+  type DeliveryRow,
+  isOpen,
+  isOwnEvent,
+  type LedgerEntry,
+  type Message,
+  openStates,
+  type Position,
+  type Progress,
+  type Sent,
+} from "../rows/rows.js";
 import type { WebhookStore } from "../rows/store.js";
 import type { Timekeeper } from "../timekeeper.js";
 import {
@@ -69,6 +79,8 @@ const deliveriesIn = (store: WebhookStore, webhookId: number, entries: readonly 
   return found.sort((one, other) => one.row.id - other.row.id);
 };
 
+const knowledgeOfSent = ([, key, isCertain]: Sent): Knowledge => ({ known: isCertain === true ? "yes" : "maybe", key });
+
 type KnowledgeOfEntry = Knowledge & { entry?: LedgerEntry | undefined };
 
 /** What a receiver knows of each subject, and the block with which it was last sent that. */
@@ -78,7 +90,7 @@ const knowledgeOf = (
   attempts: Attempts,
 ): Map<string, KnowledgeOfEntry> => {
   const known = new Map<string, KnowledgeOfEntry>();
-  for (const entry of entries) for (const [subject, key, isCertain] of entry.sent) known.set(subject, { known: isCertain === true ? "yes" : "maybe", key, entry });
+  for (const entry of entries) for (const sent of entry.sent) known.set(sent[0], { ...knowledgeOfSent(sent), entry });
   for (const { row, message, entry } of entered) {
     const { subject } = message;
     if (subject === undefined) continue;
@@ -149,12 +161,14 @@ const createEntries = (store: WebhookStore) => {
     return undefined;
   };
 
-  /** A block that was final, which the ledger no longer has, though deliveries of it are open. */
-  const findOpen = (webhookId: number, { id, heights: [height = 0] }: LedgerBlock): LedgerEntry | undefined => {
+  /** A block that had been final: the ledger no longer has it. All that was `sent` of it counts as received, except what is still open. */
+  const findFinal = (webhookId: number, { id, heights: [height = 0] }: LedgerBlock, sent: () => Sent[]): LedgerEntry | undefined => {
     if (height > (store.progress(webhookId).floor ?? 0)) return undefined;
-    const isOfBlock = ({ message }: { message: Message | undefined }): boolean => message?.block?.id === id && !isReversalOf(message);
-    const deliveries = openOf(store, webhookId).filter(isOfBlock).map(({ row }) => row.id);
-    return deliveries.length === 0 ? undefined : { height, id, isReverted: false, deliveries, sent: [] };
+    const open = openOf(store, webhookId).filter(({ message }) => message?.block?.id === id && !isReversalOf(message));
+    const subjects = new Set(open.map(({ message }) => message?.subject));
+    const received = sent().filter(([subject]) => !subjects.has(subject));
+    if (open.length === 0 && received.length === 0) return undefined;
+    return { height, id, isReverted: false, deliveries: open.map(({ row }) => row.id), sent: received };
   };
 
   const move = (webhookId: number, entry: LedgerEntry, isReverted: boolean): LedgerEntry => {
@@ -164,43 +178,41 @@ const createEntries = (store: WebhookStore) => {
     return moved;
   };
 
-  return { find, findOpen, move };
+  return { find, findFinal, move };
 };
 
 export const createLedger = (needs: LedgerNeeds) => {
   const { store, attempts } = needs;
-  const { find, findOpen, move } = createEntries(store);
+  const { find, findFinal, move } = createEntries(store);
   const takeBack = createTakeBack(needs);
 
+  /** What a receiver was sent of a block, and of others that were reverted: transactions of it may have been in those, too. */
+  const withReverted = (webhookId: number, entry: LedgerEntry | undefined, reverted: readonly LedgerEntry[]) => {
+    const entries = [...reverted.filter(({ id }) => id !== entry?.id), ...(entry === undefined ? [] : [entry])];
+    const entered = deliveriesIn(store, webhookId, entries);
+    return { entered, known: knowledgeOf(entries, entered, attempts) };
+  };
+
   return {
-    /** A block was reverted. Undefined if the ledger does not have it. */
-    revert: (webhookId: number, block: LedgerBlock, taken: Withdrawals): FoundEntry | undefined => {
-      const entry = find(webhookId, block, false) ?? findOpen(webhookId, block);
-      const before = store.ledger(webhookId, true);
-      const others = deliveriesIn(store, webhookId, before);
-      if (entry === undefined) {
-        const begun = find(webhookId, block, true);
-        return begun && { entry: begun, known: knowledgeOf(before, others, attempts) };
-      }
-      const own = deliveriesIn(store, webhookId, [entry]);
-      const known = knowledgeOf([...before, entry], [...others, ...own].sort((one, other) => one.row.id - other.row.id), attempts);
-      takeBack(own.filter(({ message }) => !isReversalOf(message)), known, taken);
+    /** A block was reverted. `sent`: what was sent of it, if it had been final. Undefined if the ledger does not have it. */
+    revert: (webhookId: number, block: LedgerBlock, sent: () => Sent[], taken: Withdrawals): FoundEntry | undefined => {
+      const entry = find(webhookId, block, false) ?? find(webhookId, block, true) ?? findFinal(webhookId, block, sent);
+      if (entry === undefined) return undefined;
+      const { entered, known } = withReverted(webhookId, entry, store.ledger(webhookId, true));
+      takeBack(entered.filter((one) => one.entry === entry && !isReversalOf(one.message)), known, taken);
       return { entry: move(webhookId, entry, true), known };
     },
     /** A block was applied, which supersedes open reversals of it and of its `subjects`. Undefined if the ledger does not have it. */
     apply: (webhookId: number, block: LedgerBlock, subjects: () => ReadonlySet<string>, taken: Withdrawals): FoundEntry | undefined => {
       const reverted = store.ledger(webhookId, true);
-      const back = reverted.length === 0 ? undefined : find(webhookId, block, true);
+      const entry = (reverted.length === 0 ? undefined : find(webhookId, block, true)) ?? find(webhookId, block, false);
+      const { entered, known } = withReverted(webhookId, entry, reverted);
       if (reverted.length > 0) {
         const applied = subjects();
-        const isOfBlock = ({ message: { subject = "" }, entry }: LedgerDelivery): boolean => entry.id === back?.id || applied.has(subject);
-        takeBack(deliveriesIn(store, webhookId, reverted).filter((one) => isReversalOf(one.message) && isOfBlock(one)), new Map(), taken);
+        const isOver = ({ message, entry: of }: LedgerDelivery): boolean => of === entry || applied.has(message.subject ?? "");
+        takeBack(entered.filter((one) => isReversalOf(one.message) && isOver(one)), known, taken);
       }
-      const entry = back === undefined ? find(webhookId, block, false) : move(webhookId, back, false);
-      if (entry === undefined) return undefined;
-      // A transaction of the block may have been taken back with another block that had it since.
-      const entries = [...reverted.filter(({ id }) => id !== entry.id), entry];
-      return { entry, known: knowledgeOf(entries, deliveriesIn(store, webhookId, entries), attempts) };
+      return entry && { entry: move(webhookId, entry, false), known };
     },
     /** The blocks of which it counts some as applied, the highest first. */
     standing: (webhookId: number): LedgerEntry[] => store.ledger(webhookId, false),
@@ -219,8 +231,8 @@ export const keepSent = (store: WebhookStore, row: DeliveryRow): void => {
     const entry = store.ledgerEntry(row.webhookId, side);
     if (entry?.deliveries.includes(row.id) !== true) continue;
     const past = { isReversal: isReversalOf(message), key: row.key, attempt: attemptOf(row, noAttempts) };
-    const [, before, isCertain] = entry.sent.find(([one]) => one === subject) ?? [];
-    const { known, key } = knowledgeAfter(before === undefined ? noKnowledge : { known: isCertain === true ? "yes" : "maybe", key: before }, past);
+    const before = entry.sent.find(([one]) => one === subject);
+    const { known, key } = knowledgeAfter(before === undefined ? noKnowledge : knowledgeOfSent(before), past);
     const sent = entry.sent.filter(([one]) => one !== subject);
     if (known !== "no" && key !== undefined) sent.push([subject, key, known === "yes"]);
     store.putLedgerEntry(row.webhookId, { ...entry, deliveries: entry.deliveries.filter((id) => id !== row.id), sent });

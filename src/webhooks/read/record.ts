@@ -3,7 +3,7 @@ import { canonicalEvent, isReversal } from "../../follow/event-names.js";
 import { cursorText, type FollowEvent } from "../../follow/index.js";
 import { keyOf } from "../send/request.js";
 import type { Register } from "../register/register.js";
-import type { DeliveryRow, LedgerEntry, Message, Position, Recipient, WebhookRow } from "../rows/rows.js";
+import type { DeliveryRow, LedgerEntry, Message, Position, Recipient, Sent, WebhookRow } from "../rows/rows.js";
 import type { WebhookStore } from "../rows/store.js";
 import type { OnOutcome } from "../send/http-sender.js";
 import {
@@ -124,6 +124,8 @@ class Writing {
   private readonly ledger: Ledger;
   private readonly readers: Readers;
   private readonly positions: Positions;
+  /** Webhooks whose ledgers have blocks that were reverted: what is applied may be one of them. */
+  private readonly withReverted: ReadonlySet<number>;
   /** Numbers of messages that were written, by event. */
   private readonly messages = new Map<FollowEvent, number>();
   private transaction = newTransaction();
@@ -135,6 +137,7 @@ class Writing {
     this.ledger = ledger;
     this.readers = readers;
     this.positions = positions;
+    this.withReverted = new Set(store.hasReverted() ? [...readers.keys()].filter((id) => store.hasReverted(id)) : []);
   }
 
   private isCurrent(webhookId: number): boolean {
@@ -156,36 +159,22 @@ class Writing {
     if (block === undefined) return { webhookId, entry: undefined, known: new Map(), isBegun: false };
     const isReversed = takesBack(matched);
     const found = isReversed
-      ? this.ledger.revert(webhookId, block, this.transaction)
+      ? this.ledger.revert(webhookId, block, () => this.sentOf(webhookId, matched), this.transaction)
       : this.ledger.apply(webhookId, block, () => subjectsIn(matched), this.transaction);
     if (found !== undefined) return { webhookId, ...found, isBegun: true };
     const [height = 0] = block.heights;
     // What is final is not kept in the ledger.
-    const sent = isReversed ? this.sentBelowFloor(webhookId, matched) : [];
-    const entry = height <= this.positions.final ? undefined : { height, id: block.id, isReverted: isReversed, deliveries: [], sent };
+    const entry = height <= this.positions.final ? undefined : { height, id: block.id, isReverted: isReversed, deliveries: [], sent: [] };
     return { webhookId, entry, known: new Map(), isBegun: false };
   }
 
-  /**
-   * Of a block that had been final, the ledger no longer has what its receiver was sent: all of it. If the block comes back before anybody
-   * heard of its reversal, none of that is sent again.
-   */
-  private sentBelowFloor(webhookId: number, { events }: GroupMatch): LedgerEntry["sent"] {
+  /** What a webhook was sent of a block that is reverted, by its present conditions. */
+  private sentOf(webhookId: number, { events }: GroupMatch): Sent[] {
     const webhook = this.webhooks.get(webhookId);
-    const { floor = 0 } = this.store.progress(webhookId);
     if (webhook === undefined) return [];
-    return events.flatMap(({ event: { block, takesBack }, subject }): LedgerEntry["sent"] =>
-      subject === undefined || takesBack === undefined || block === null || block.height > floor ? [] : [[subject, keyOf(webhook, takesBack), true]],
+    return events.flatMap(({ event: { takesBack }, subject, ids }): Sent[] =>
+      subject === undefined || takesBack === undefined || !ids.includes(webhookId) ? [] : [[subject, keyOf(webhook, takesBack), true]],
     );
-  }
-
-  /** What a receiver knows of an event's subject. Of a block that the ledger no longer has, it may know. */
-  private knowledgeFor(webhook: WebhookRow, { event, subject }: EventMatch, { known }: Page): Knowledge {
-    const found = subject === undefined ? undefined : known.get(subject);
-    if (found !== undefined) return found;
-    const { floor = 0 } = this.store.progress(webhook.id);
-    if (event.block === null || event.takesBack === undefined || event.block.height > floor) return noKnowledge;
-    return { known: "maybe", key: keyOf(webhook, event.takesBack) };
   }
 
   /** The delivery of an event to a webhook. Undefined if it is not sent, or the webhook's window is full. */
@@ -195,7 +184,8 @@ class Writing {
     const webhook = this.webhooks.get(webhookId);
     if (webhook === undefined || !this.goesOn(webhookId)) return undefined;
     const { isOnRequest } = this.positions;
-    const { isSent, reverts } = isOnRequest ? { isSent: true } : decide(event.event, webhook, this.knowledgeFor(webhook, match, page));
+    const known = page.known.get(match.subject ?? "") ?? noKnowledge;
+    const { isSent, reverts } = isOnRequest ? { isSent: true } : decide(event.event, webhook, known);
     if (!isSent) return undefined;
     if (!matched.isApart && this.store.countOpen(webhookId) >= this.window) {
       const position = positionBefore(matched, index, page.isBegun);
@@ -242,8 +232,8 @@ class Writing {
       if (page.isBegun) this.transaction.reached.set(id, positionBefore(matched, matched.events[0]?.index ?? 0, true));
     };
     const forAll = takesBack(matched);
-    for (const id of forAll || this.store.hasReverted() ? share : []) {
-      if (!forAll && !this.store.hasReverted(id)) continue;
+    for (const id of share) {
+      if (!forAll && !this.withReverted.has(id)) continue;
       open(id);
       // What is taken back apart is so as a whole.
       if (!matched.isApart) yield;
@@ -264,8 +254,7 @@ class Writing {
 
   /** Whether there may be something to write. Most past blocks match nothing, and cost no transaction. */
   hasWork(all: readonly GroupMatch[]): boolean {
-    if (all.some((matched) => matched.last.size > 0 || takesBack(matched))) return true;
-    return this.store.hasReverted() && [...this.readers.keys()].some((id) => this.store.hasReverted(id));
+    return this.withReverted.size > 0 || all.some((matched) => matched.last.size > 0 || takesBack(matched));
   }
 
   *steps(all: readonly GroupMatch[]): Generator<void> {
@@ -285,18 +274,6 @@ class Writing {
     }
   }
 }
-
-/** Without the deliveries that a client has taken back since they were committed, by moving, disabling or removing their webhooks. */
-const stillWanted = (written: readonly NewDeliveries[], readers: Readers, { isCurrent }: Positions): NewDeliveries[] => {
-  const wanted = new Map<number, boolean>();
-  const isWanted = ({ webhookId }: DeliveryRow): boolean => {
-    const reader = readers.get(webhookId);
-    const is = wanted.get(webhookId) ?? (reader !== undefined && isCurrent(reader));
-    wanted.set(webhookId, is);
-    return is;
-  };
-  return written.map((one) => ({ ...one, rows: one.rows.filter(isWanted) }));
-};
 
 export const createRecorder = (needs: RecorderNeeds) => {
   const { store, onWritten, onOutcome } = needs;
@@ -329,7 +306,7 @@ export const createRecorder = (needs: RecorderNeeds) => {
           onWritten([], new Set(readers.keys()));
           throw error;
         }
-        onWritten(stillWanted(transaction.written, readers, positions), transaction.changed);
+        onWritten(transaction.written, transaction.changed);
         for (let count = 0; count < transaction.superseded; count++) onOutcome?.("superseded");
       }
       return writing.full;

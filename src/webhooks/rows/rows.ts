@@ -89,9 +89,11 @@ export interface LedgerEntry {
   isReverted: boolean;
   /** Ids of the deliveries of it, ascending. */
   deliveries: number[];
-  /** What was sent by deliveries that are no longer kept: subject (see `Message`), `webhook-id`, and whether it has certainly arrived. */
-  sent: [subject: string, key: string, isCertain?: boolean][];
+  sent: Sent[];
 }
+
+/** What was sent by a delivery that is no longer kept: subject (see `Message`), `webhook-id`, and whether it has certainly arrived. */
+export type Sent = [subject: string, key: string, isCertain?: boolean];
 
 /** One occurrence of an event, shared by all deliveries of it. */
 export interface Message {
@@ -107,7 +109,7 @@ export interface Message {
   after?: string | undefined;
   /** The payload as JSON text. */
   json: string;
-  /** The block or transaction that was applied or reverted, as `block ID` or `transaction ID`. */
+  /** What was applied or reverted: `block ID`, `transaction ID` or `booking ADDRESS ID`. */
   subject?: string | undefined;
 }
 
