@@ -21,20 +21,20 @@ const startBalancer = async (node: TestNode, replicas: readonly TestReplica[]): 
 };
 
 interface Page {
-  data: { id: string; event: string; block: { height: number; id: string } }[];
+  data: { event: string; block: { height: number; id: string } }[];
   meta: { cursor: string };
 }
 
 describe("Three replicas behind nginx", () => {
   onlyWhere(hasNginx, "nginx is not installed: replicas are not tested behind it");
 
-  it("answer a reader with a cursor in turn, without gap, while blocks come and are reverted; one that leaves out repeated ids ends with the same chain", async () => {
+  it("answer a reader with a cursor in turn, without gap, while blocks come and are reverted: all events, one after the other, give the chain", async () => {
     const node = await new TestNode(60).start();
     const replicas = await Promise.all([startReplica(node, 60), startReplica(node, 60), startReplica(node, 60)]);
     for (const replica of replicas) await level(node, replica);
     const url = await startBalancer(node, replicas);
     const answered = new Set<string>();
-    const [chain, ids, byId]: [string[], Set<string>, Set<string>] = [[], new Set(), new Set()];
+    const chain: string[] = [];
     let cursor = "genesis";
 
     const read = async (): Promise<boolean> => {
@@ -42,14 +42,10 @@ describe("Three replicas behind nginx", () => {
       expect(reply.status, await reply.clone().text()).to.equal(200);
       answered.add(reply.headers.get("x-replica") ?? "");
       const { data, meta } = (await reply.json()) as Page;
-      for (const { id, event, block } of data) {
+      // A replica that is behind another may take back, and tell again, what that one has told.
+      for (const { event, block } of data) {
         if (event === "block.applied") expect(chain.push(block.id)).to.equal(block.height);
         else expect(chain.pop()).to.equal(block.id);
-        // A replica that is behind another may take back, and tell again, what that one has told.
-        if (ids.has(id)) continue;
-        ids.add(id);
-        if (event === "block.applied") byId.add(block.id);
-        else byId.delete(block.id);
       }
       cursor = meta.cursor;
       return data.length > 0;
@@ -72,7 +68,6 @@ describe("Three replicas behind nginx", () => {
       return chain.at(-1) === chainBlocks[79]?.id;
     });
     expect(chain).to.deep.equal(chainBlocks.slice(0, 80).map(({ id }) => id));
-    expect([...byId].sort()).to.deep.equal([...chain].sort());
     expect(answered.size).to.equal(3);
   });
 
