@@ -1,16 +1,14 @@
 import { appendFileSync, existsSync, readFileSync, statSync, truncateSync } from "node:fs";
-import { type Bookings, createBookings } from "./bookings.js";
+import type { Inbox } from "portico/receiver";
 
-/** What a node told of blocks and transactions, kept in a file; and what comes of it. */
+/** What a delivery adds to addresses, in 1e-8 of the token. */
+export type Changes = [address: string, amount: bigint][];
+
+/** Balances by address, and a file of the deliveries that they come from. */
 export interface Ledger {
-  readonly bookings: Bookings;
-  /** Books a delivery. When it returns, the file has it. Returns false for one that came before. */
-  take(id: string, body: string): boolean;
-}
-
-interface Delivery {
-  event: string;
-  data: { id?: string } | null;
+  readonly balances: ReadonlyMap<string, bigint>;
+  /** Handlers add changes. When a delivery is answered, the file has them. */
+  readonly inbox: Inbox<Changes>;
 }
 
 /** The lines that were written whole: the last one may have been cut off when the process was killed. */
@@ -34,34 +32,28 @@ const append = (path: string, line: string): void => {
 };
 
 export const openLedger = (path: string): Ledger => {
-  const bookings = createBookings();
-  const known = new Set<string>();
-  /** The last word on each block and transaction: whether it is on the chain. The same may be said twice, under two ids. */
-  const onChain = new Map<string, boolean>();
+  const [balances, handled] = [new Map<string, bigint>(), new Set<string>()];
 
-  const book = (id: string, body: string): void => {
-    known.add(id);
-    const { event, data } = JSON.parse(body) as Delivery;
-    const [kind = "", what] = event.split(".");
-    if (!["block", "transaction"].includes(kind) || (what !== "applied" && what !== "reverted")) return;
-    const subject = `${kind} ${data?.id ?? ""}`;
-    const isOnChain = what === "applied";
-    if ((onChain.get(subject) ?? false) === isOnChain) return;
-    onChain.set(subject, isOnChain);
-    bookings.book(event, data);
+  const take = (id: string, changes: readonly (readonly [string, bigint | string])[]): void => {
+    handled.add(id);
+    for (const [address, amount] of changes) balances.set(address, (balances.get(address) ?? 0n) + BigInt(amount));
   };
 
   for (const line of linesOf(path)) {
-    const [id, body] = JSON.parse(line) as [string, string];
-    book(id, body);
+    const [id, ...changes] = JSON.parse(line) as [string, ...[string, string][]];
+    take(id, changes);
   }
   return {
-    bookings,
-    take: (id, body) => {
-      if (known.has(id)) return false;
-      append(path, `${JSON.stringify([id, body])}\n`);
-      book(id, body);
-      return true;
+    balances,
+    inbox: {
+      // Handlers that do not wait are never under way twice.
+      once: async (id, handle) => {
+        if (handled.has(id)) return;
+        const changes: Changes = [];
+        await handle(changes);
+        append(path, `${JSON.stringify([id, ...changes.map(([address, amount]) => [address, String(amount)])])}\n`);
+        take(id, changes);
+      },
     },
   };
 };

@@ -9,13 +9,21 @@ import { messageOf } from "../../src/errors.js";
 process.on("SIGXFSZ", () => undefined);
 
 const [, , path = ""] = process.argv;
-const take = (ledger: Ledger, id: string, padding = ""): boolean | string => {
+const take = async ({ inbox }: Ledger, id: string, address = "a"): Promise<boolean | string> => {
+  let isNew = false;
   try {
-    return ledger.take(id, JSON.stringify({ event: "forger.started", data: null, padding }));
+    await inbox.once(id, (changes) => {
+      isNew = true;
+      changes.push([address, 1n]);
+      return Promise.resolve();
+    });
+    return isNew;
   } catch (error) {
     return messageOf(error);
   }
 };
 const ledger = openLedger(path);
-const results = [take(ledger, "1"), take(ledger, "2", "x".repeat(100_000)), take(ledger, "2"), take(ledger, "3"), take(openLedger(path), "2")];
+const results = [];
+for (const [id, address] of [["1"], ["2", "x".repeat(100_000)], ["2"], ["3"]]) results.push(await take(ledger, id ?? "", address));
+results.push(await take(openLedger(path), "2"));
 process.stdout.write(JSON.stringify(results));

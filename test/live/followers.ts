@@ -1,5 +1,5 @@
 import { request } from "undici";
-import { createBookings } from "../../examples/webhook-receiver/bookings.js";
+import { createBookings } from "./bookings.js";
 import type { BlockData } from "../../types/events.js";
 import { actors } from "../../src/conformance/chain/actors.js";
 import { book, type Ledger, rules } from "../follow/schedule.js";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { createBookings } from "../../examples/webhook-receiver/bookings.js";
+import { createBookings } from "./bookings.js";
 
 interface Delivery {
   event: string;

@@ -7,6 +7,7 @@ import type { BlockData } from "../../types/events.js";
 import { token, webhookOptions } from "../e2e/reader-options.js";
 import { startMovingNode } from "../e2e/moving-node.js";
 import { endProcess } from "../fixtures/end-process.js";
+import { programsFolder } from "../fixtures/programs.js";
 import { freePort } from "../free-port.js";
 import { loadChain } from "../data/read.js";
 
@@ -49,7 +50,7 @@ describe("the manual's answer to who was paid", function () {
     expect(made.status, made.text).to.equal(201);
     const { secret } = (made.json as { data: { secret: string } }).data;
     const env = { ...process.env, WEBHOOK_SECRET: secret, PORT: String(port) };
-    const child = (receiver = spawn(process.execPath, ["--input-type=module", "--eval", codeOf("js")], { env, stdio: ["ignore", "pipe", "inherit"] }));
+    const child = (receiver = spawn(process.execPath, ["--input-type=module", "--eval", codeOf("js")], { cwd: programsFolder(), env, stdio: ["ignore", "pipe", "inherit"] }));
     await once(child, "spawn");
     const told: string[] = [];
     for await (const line of createInterface({ input: child.stdout as NodeJS.ReadableStream })) if (told.push(line) === paid.length) break;

@@ -7,7 +7,7 @@ import { createInbox, type Inbox } from "./inbox.js";
 import { installNode } from "./installation.js";
 import { configureNode, installPlugins, type PluginEntry } from "./node-folder.js";
 import { type NodeProcess, startNode } from "./node-process.js";
-import { startPostgres } from "./postgres.js";
+import { startPostgres } from "../../fixtures/postgres.js";
 import { type Answer, type Served, servedOn } from "./served.js";
 
 export interface Dispatched {

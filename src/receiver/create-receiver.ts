@@ -1,0 +1,247 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { type Inbox, memoryInbox } from "./inbox.js";
+import { isSignedBy, type Signed, verifierOfKey, verifierOfSecret } from "./signature.js";
+
+/** What a webhook is told. */
+export interface ReceivedEvent<Data = unknown> {
+  event: string;
+  /** When it happened, in milliseconds since 1970. */
+  timestamp: number;
+  data: Data;
+  /** The event's id, which is the same in the stream and the feed. */
+  id?: string;
+  cursor?: string;
+  block?: { height: number; id: string } | null;
+}
+
+export interface Context<Tx> {
+  /** The delivery's `webhook-id`. */
+  id: string;
+  /** The inbox's transaction: what is written in it is written once. */
+  tx: Tx;
+}
+
+export interface ReversalContext<Tx> extends Context<Tx> {
+  /** The `webhook-id` of the delivery that is taken back; undefined where that was never attempted. */
+  reverts: string | undefined;
+}
+
+type Handler<Tx> = (event: ReceivedEvent, context: Context<Tx>) => unknown;
+
+export interface ReceiverOptions<Tx> {
+  /** The webhooks' secrets (`whsec_…`) or tokens (64 hexadecimal digits). Several while one is replaced by another. */
+  secrets?: readonly string[];
+  /** For webhooks with `signature: "v1a"`: the node's keys (`whpk_…`), or the node's URL, of which they are asked. */
+  keys?: readonly string[] | string;
+  /** Default: `memoryInbox()`. */
+  inbox?: Inbox<Tx>;
+  /** By the event's name. An event without a handler is answered, and nothing is done. */
+  on: Readonly<Record<string, Handler<Tx>>>;
+  /** Gets all events whose names end with `.reverted`. */
+  reverted?: (event: ReceivedEvent, context: ReversalContext<Tx>) => unknown;
+  /** Seconds by which a request's time may differ from this machine's clock. Default: 300. */
+  tolerance?: number;
+  /** Told what a handler, the inbox or a request to the node failed with; not of `Gone` and `Later`. Default: `console.error`. */
+  onError?: (error: unknown, webhookId: string) => void;
+}
+
+export interface Receiver {
+  /** For servers that hand on a `Request`: Hono, Deno, Bun, service workers. */
+  fetch(request: Request): Promise<Response>;
+  /** For `node:http`, Express, Koa (`ctx.req`, `ctx.res`) and Fastify (`request.raw`, `reply.raw`). Put it before what parses bodies. */
+  listener(request: IncomingMessage, response: ServerResponse): void;
+}
+
+/** Throw it to have the webhook disabled: the node is answered 410. */
+export class Gone extends Error {}
+
+/** Throw it to have the delivery sent again later: the node is answered 503, and pauses the target for so many seconds. */
+export class Later extends Error {
+  readonly seconds: number;
+
+  constructor(seconds: number) {
+    super(`try again in ${seconds} s`);
+    this.seconds = seconds;
+  }
+}
+
+/** A request, whatever server has taken it. */
+interface Delivery {
+  method: string;
+  headers: { get(name: string): string | null | undefined };
+  body: Uint8Array;
+}
+
+interface Answer {
+  status: number;
+  text?: string;
+  retryAfter?: number;
+}
+
+interface SentEvent extends ReceivedEvent {
+  reverts?: string;
+  "webhook-id"?: string;
+}
+
+/** Bytes of a body, at the most: what is not signed yet must not fill the memory. */
+const largestBody = 32 * 2 ** 20;
+
+/** Milliseconds between two requests for the keys of a node. */
+const keysAgainAfter = 60_000;
+
+/** Those of secrets and of keys that were handed in, and those that the node is asked for. */
+const createVerifiers = ({ secrets = [], keys = [] }: Pick<ReceiverOptions<never>, "secrets" | "keys">) => {
+  if (secrets.length === 0 && keys.length === 0) throw new TypeError("createReceiver needs `secrets` or `keys`");
+  const given = typeof keys === "string" ? [] : keys;
+  const own = Promise.all([...secrets.map(verifierOfSecret), ...given.map(verifierOfKey)]);
+  // Whoever verifies meets the error.
+  own.catch(() => undefined);
+  let asked: { at: number; verifiers: ReturnType<typeof verifierOfKey>[] } | undefined;
+
+  const ask = async (node: string): Promise<void> => {
+    const root = new URL(node).pathname === "/" ? new URL("/api", node).href : node.replace(/\/$/, "");
+    const reply = await fetch(`${root}/webhooks/keys`, { signal: AbortSignal.timeout(5_000) });
+    if (!reply.ok) throw new Error(`${root}/webhooks/keys answered ${reply.status}`);
+    const { data } = (await reply.json()) as { data: { key: string }[] };
+    asked = { at: Date.now(), verifiers: data.map(({ key }) => verifierOfKey(key)) };
+  };
+
+  return {
+    own: () => own,
+    /** Those of the node. `again`: asks it anew, where it was not asked a moment ago. */
+    ofNode: async (again: boolean) => {
+      if (typeof keys !== "string") return [];
+      if (asked === undefined || (again && Date.now() - asked.at > keysAgainAfter)) await ask(keys);
+      return Promise.all(asked?.verifiers ?? []);
+    },
+  };
+};
+
+const signedOf = ({ headers, body }: Delivery): Signed | undefined => {
+  const [id, timestamp, signature] = ["webhook-id", "webhook-timestamp", "webhook-signature"].map((name) => headers.get(name) ?? undefined);
+  return id === undefined || timestamp === undefined || signature === undefined ? undefined : { id, timestamp, signature, body };
+};
+
+const answerTo = (error: unknown): Answer => {
+  if (error instanceof Gone) return { status: 410, text: error.message };
+  if (error instanceof Later) return { status: 503, retryAfter: error.seconds };
+  return { status: 500, text: "The handler failed." };
+};
+
+/** One event, or those of a batch, each with its `webhook-id`. Undefined: they are none. */
+const eventsOf = (body: unknown, id: string): (readonly [string, SentEvent])[] | undefined => {
+  if (typeof body !== "object" || body === null) return undefined;
+  const { events } = body as { events?: unknown };
+  if (!Array.isArray(events)) return typeof (body as SentEvent).event === "string" ? [[id, body as SentEvent]] : undefined;
+  return events.map(({ "webhook-id": own = id, ...event }: SentEvent) => [own, event] as const);
+};
+
+const parsed = (body: Uint8Array): unknown => {
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body)) as unknown;
+  } catch {
+    return undefined;
+  }
+};
+
+
+
+const refused = (text: string): Answer => ({ status: 401, text });
+
+const tooLarge: Answer = { status: 413, text: "The body is too large." };
+
+/** Undefined where there is more than `largestBody`. */
+const readAll = async (chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<Uint8Array | undefined> => {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const part of chunks) {
+    length += part.length;
+    if (length > largestBody) return undefined;
+    parts.push(part);
+  }
+  const all = new Uint8Array(length);
+  let end = 0;
+  for (const part of parts) {
+    all.set(part, end);
+    end += part.length;
+  }
+  return all;
+};
+
+/** A server in front may have read the body; some keep its bytes as `rawBody`. */
+const readRequest = (request: IncomingMessage & { rawBody?: unknown }): Promise<Uint8Array | undefined> => {
+  if (request.rawBody instanceof Uint8Array) return readAll([request.rawBody]);
+  if (request.readableEnded) return Promise.reject(new Error("The request's body was read before: put the receiver's listener before what parses bodies"));
+  return readAll(request);
+};
+
+const headersOf = ({ status, text, retryAfter }: Answer): Record<string, string> => ({
+  ...(text === undefined ? {} : { "content-type": "text/plain; charset=utf-8" }),
+  ...(status === 405 ? { allow: "POST" } : {}),
+  ...(retryAfter === undefined ? {} : { "retry-after": String(Math.ceil(retryAfter)) }),
+});
+
+const responseOf = (answer: Answer): Response => new Response(answer.text ?? null, { status: answer.status, headers: headersOf(answer) });
+
+const write = (response: ServerResponse, answer: Answer): void => {
+  response.writeHead(answer.status, headersOf(answer)).end(answer.text);
+};
+
+export const createReceiver = <Tx = undefined>(options: ReceiverOptions<Tx>): Receiver => {
+  const { on, reverted, tolerance = 300, onError = (error, id) => console.error(`Webhook delivery ${id} failed:`, error) } = options;
+  const inbox = options.inbox ?? (memoryInbox() as Inbox<Tx>);
+  const verifiers = createVerifiers(options);
+
+  const isSigned = async (signed: Signed): Promise<boolean> => {
+    if (await isSignedBy(await verifiers.own(), signed)) return true;
+    if (!signed.signature.includes("v1a,")) return false;
+    return (await isSignedBy(await verifiers.ofNode(false), signed)) || isSignedBy(await verifiers.ofNode(true), signed);
+  };
+
+  const handle = async (id: string, { reverts, ...event }: SentEvent): Promise<void> => {
+    const isReversal = event.event.endsWith(".reverted");
+    const handler = isReversal ? undefined : on[event.event];
+    if (isReversal && reverted !== undefined) await inbox.once(id, async (tx) => void (await reverted(event, { id, tx, reverts })));
+    if (handler !== undefined) await inbox.once(id, async (tx) => void (await handler(event, { id, tx })));
+  };
+
+  const answer = async (delivery: Delivery): Promise<Answer> => {
+    if (delivery.method !== "POST") return { status: 405, text: "Webhooks are sent by POST." };
+    const signed = signedOf(delivery);
+    if (signed === undefined) return refused("The request is not signed.");
+    const late = Math.abs(Date.now() / 1_000 - Number(signed.timestamp));
+    if (!(late <= tolerance)) return refused("The request was signed at another time.");
+    try {
+      if (!(await isSigned(signed))) return refused("The signature is wrong.");
+      const events = eventsOf(parsed(delivery.body), signed.id);
+      if (events === undefined) return { status: 400, text: "The body is no event." };
+      for (const [id, event] of events) await handle(id, event);
+      return { status: 204 };
+    } catch (error) {
+      if (!(error instanceof Gone || error instanceof Later)) onError(error, signed.id);
+      return answerTo(error);
+    }
+  };
+
+  return {
+    fetch: async (request) => {
+      const { method, headers } = request;
+      const body = await readAll(request.body ?? []);
+      return responseOf(body === undefined ? tooLarge : await answer({ method, headers, body }));
+    },
+    listener: (request, response) => {
+      const { method = "", headers } = request;
+      const get = (name: string): string | undefined => headers[name]?.toString();
+      void readRequest(request)
+        .then((body) => (body === undefined ? tooLarge : answer({ method, headers: { get }, body })))
+        .then(
+          (answered) => write(response, answered),
+          // The client has hung up, or the body was read before.
+          (error: unknown) => {
+            onError(error, get("webhook-id") ?? "without webhook-id");
+            write(response, { status: 500, text: "The body could not be read." });
+          },
+        );
+    },
+  };
+};

@@ -1,0 +1,132 @@
+/** Remembers which deliveries were handled. */
+export interface Inbox<Tx> {
+  /**
+   * Runs `handle` unless it has run for this `webhook-id` before. `tx`: the database transaction in which the id is noted. What is written
+   * in it stays if `handle` resolves, and is rolled back with the id if it rejects. While one is being handled, another call with its id waits.
+   */
+  once(id: string, handle: (tx: Tx) => Promise<void>): Promise<void>;
+}
+
+/** Calls one after the other. */
+const createQueue = () => {
+  let last: Promise<unknown> = Promise.resolve();
+  return <T>(work: () => Promise<T>): Promise<T> => {
+    const result = last.then(work);
+    last = result.catch(() => undefined);
+    return result;
+  };
+};
+
+/**
+ * Forgets everything when the process ends, and deliveries that 100,000 others have followed: for tests, and for handlers that may run twice.
+ */
+export const memoryInbox = (): Inbox<undefined> => {
+  const handled = new Set<string>();
+  const underWay = new Map<string, Promise<void>>();
+
+  const once = async (id: string, handle: (tx: undefined) => Promise<void>): Promise<void> => {
+    for (let other = underWay.get(id); other !== undefined; other = underWay.get(id)) await other.catch(() => undefined);
+    if (handled.has(id)) return;
+    const own = handle(undefined);
+    underWay.set(id, own);
+    try {
+      await own;
+      handled.add(id);
+      const [oldest] = handled;
+      if (handled.size > 100_000 && oldest !== undefined) handled.delete(oldest);
+    } finally {
+      underWay.delete(id);
+    }
+  };
+  return { once };
+};
+
+/** A handle of `node:sqlite`, `better-sqlite3` or alike. */
+export interface SqliteHandle {
+  exec(sql: string): unknown;
+  prepare(sql: string): { run(...values: string[]): unknown; get(...values: string[]): unknown };
+}
+
+export interface InboxOptions {
+  /** Default: `portico_inbox`. Created where it is missing. It grows by a row for each delivery; rows older than your replays can be deleted. */
+  table?: string;
+}
+
+const tableOf = ({ table = "portico_inbox" }: InboxOptions): string => {
+  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(table)) throw new TypeError("A table's name has letters, digits and _ alone");
+  return table;
+};
+
+/** Handlers get the handle as `tx`, in a transaction that is open. They run one after the other, as SQLite has one writer. */
+export const sqliteInbox = <Handle extends SqliteHandle>(db: Handle, options: InboxOptions = {}): Inbox<Handle> => {
+  const table = tableOf(options);
+  const inTurn = createQueue();
+  db.exec(`CREATE TABLE IF NOT EXISTS ${table} (id TEXT PRIMARY KEY, handled_at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP) WITHOUT ROWID`);
+  const [find, insert] = [db.prepare(`SELECT 1 AS found FROM ${table} WHERE id = ?`), db.prepare(`INSERT INTO ${table} (id) VALUES (?)`)];
+
+  const handleNow = async (id: string, handle: (tx: Handle) => Promise<void>): Promise<void> => {
+    // Another process waits for the end of this transaction.
+    db.exec("BEGIN IMMEDIATE");
+    try {
+      if (!find.get(id)) {
+        insert.run(id);
+        await handle(db);
+      }
+      db.exec("COMMIT");
+    } catch (error) {
+      db.exec("ROLLBACK");
+      throw error;
+    }
+  };
+  return { once: (id, handle) => inTurn(() => handleNow(id, handle)) };
+};
+
+/** A client of `pg` or alike. */
+export interface PostgresClient {
+  query(text: string, values?: unknown[]): Promise<{ rowCount?: number | null }>;
+}
+
+export interface PostgresPool<Client extends PostgresClient> {
+  connect(): Promise<Client & { release(error?: unknown): void }>;
+}
+
+/** Handlers get a client as `tx`, in a transaction that is open. Each delivery that is being handled takes one client of the pool. */
+export const postgresInbox = <Client extends PostgresClient>(pool: PostgresPool<Client>, options: InboxOptions = {}): Inbox<Client> => {
+  const table = tableOf(options);
+  let created: Promise<void> | undefined;
+
+  const withClient = async (work: (client: Client) => Promise<void>): Promise<void> => {
+    const client = await pool.connect();
+    try {
+      await client.query("BEGIN");
+      await work(client);
+      await client.query("COMMIT");
+    } catch (error) {
+      // A client whose transaction cannot be ended is closed with its connection.
+      const failed = await client.query("ROLLBACK").then(() => undefined, (reason: unknown) => reason);
+      client.release(failed);
+      throw error;
+    }
+    client.release();
+  };
+
+  /** Two processes that create a table at once would get in each other's way. */
+  const create = (): Promise<void> =>
+    withClient(async (client) => {
+      await client.query("SELECT pg_advisory_xact_lock(hashtext($1))", [table]);
+      await client.query(`CREATE TABLE IF NOT EXISTS ${table} (id text PRIMARY KEY, handled_at timestamptz NOT NULL DEFAULT now())`);
+    });
+
+  const once = async (id: string, handle: (tx: Client) => Promise<void>): Promise<void> => {
+    await (created ??= create().catch((error: unknown) => {
+      created = undefined;
+      throw error;
+    }));
+    await withClient(async (client) => {
+      // Waits for another transaction that has inserted the id.
+      const { rowCount } = await client.query(`INSERT INTO ${table} (id) VALUES ($1) ON CONFLICT DO NOTHING`, [id]);
+      if (rowCount !== 0) await handle(client);
+    });
+  };
+  return { once };
+};

@@ -1,0 +1,22 @@
+/** A receiver to be killed: `receiver-process.ts PORT SECRET POSTGRES_PORT USER`. It keeps the bookings of the chain in the table `paid`. */
+import { createServer } from "node:http";
+import pg from "pg";
+import { createReceiver, postgresInbox } from "../../src/receiver/index.js";
+
+const [, , port = "", secret = "", postgresPort = "", user = ""] = process.argv;
+const pool = new pg.Pool({ host: "127.0.0.1", port: Number(postgresPort), user, database: "postgres" });
+// A kill of PostgreSQL's connection is no end of the process.
+pool.on("error", () => undefined);
+
+const receiver = createReceiver({
+  secrets: [secret],
+  inbox: postgresInbox<pg.PoolClient>(pool),
+  on: {
+    "booking.applied": async ({ data }, { id, tx }) => {
+      const { address, id: of } = data as { address: string; id: string };
+      await tx.query("INSERT INTO paid (webhook_id, booking) VALUES ($1, $2)", [id, `${address} ${of}`]);
+    },
+  },
+  reverted: async (_event, { reverts, tx }) => void (await tx.query("DELETE FROM paid WHERE webhook_id = $1", [reverts])),
+});
+createServer(receiver.listener).listen(Number(port), "127.0.0.1", () => process.stdout.write("listens\n"));
