@@ -28,10 +28,13 @@ export const Amount = Type.Unsafe<bigint>({
 });
 
 /** An amount that is always a decimal string, whatever the form of the others. */
-export const AmountText = Type.String({ pattern: "^-?[0-9]+$", description: "Whole number of 1e-8 of the token." });
+export const AmountText = Type.String({ pattern: "^-?[0-9]+$", "x-amount": "text", description: "Whole number of 1e-8 of the token." });
+
+/** The same, where there may be none. */
+export const AmountOrNone = Type.String({ pattern: "^(-?[0-9]+)?$", "x-amount": "text", description: "Whole number of 1e-8 of the token; empty where there is none." });
 
 /** An amount among a network's constants: always a number, whatever the form of the others. */
-export const ConstantAmount = Type.Unsafe<bigint>({ type: "integer", description: "Whole number of 1e-8 of the token." });
+export const ConstantAmount = Type.Unsafe<bigint>({ type: "integer", "x-amount": "constant", description: "Whole number of 1e-8 of the token." });
 
 /** Made by `Epoch.timestamp` in src/chain/epoch.ts. */
 export const TimestampResource = Type.Object(

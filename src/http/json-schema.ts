@@ -1,7 +1,10 @@
 /** JSON schemas as plain objects, whatever library made them. */
 export type JsonSchema = Record<string, unknown>;
 
-/** Marks the schema of an amount in replies: a bigint, written as the request or the option `amounts` says. */
+/**
+ * Marks the schema of an amount in replies. `true`: a bigint, written as the request or the option `amounts` says; `"text"` and
+ * `"constant"`: always a text, always a number.
+ */
 export const amountKeyword = "x-amount";
 
 /** Marks the schema of a free-form part of replies in which every bigint is an amount. */

@@ -1,23 +1,27 @@
-/** A row of a statement. Amounts are text, whole numbers of 1e-8 unless the unit is the token; empty where there is nothing. */
-export interface StatementRow {
-  /** The block's, ISO 8601. */
-  time: string;
-  height: number;
-  /**
-   * Key of the transaction's type, `forged` for a block, `other` for what a block changed and no transaction tells, or `opening` for the
-   * balance before the period.
-   */
-  kind: string;
-  /** Of the transaction, or the block. */
-  id: string;
-  counterparty: string;
-  memo: string;
-  in: string;
-  out: string;
-  fee: string;
-  /** After the row. */
-  balance: string;
-}
+import { type Static, Type } from "@sinclair/typebox";
+import { AmountOrNone, AmountText } from "../fields.js";
+
+/** A row of a statement. Amounts are whole numbers of 1e-8 unless the unit is the token. */
+export const StatementRowResource = Type.Object(
+  {
+    time: Type.String({ description: "The block's, ISO 8601." }),
+    height: Type.Integer(),
+    kind: Type.String({
+      description:
+        "Key of the transaction's type, `forged` for a block, `other` for what a block changed and no transaction tells, or `opening` for the balance before the period.",
+    }),
+    id: Type.String({ description: "Of the transaction, or the block." }),
+    counterparty: Type.String(),
+    memo: Type.String(),
+    in: AmountOrNone,
+    out: AmountOrNone,
+    fee: AmountOrNone,
+    balance: Type.String({ ...AmountText, description: "After the row." }),
+  },
+  { title: "StatementRow" },
+);
+
+export type StatementRow = Static<typeof StatementRowResource>;
 
 const columns = ["time", "height", "kind", "id", "counterparty", "memo", "in", "out", "fee", "balance"] as const satisfies (keyof StatementRow)[];
 const texts: ReadonlySet<keyof StatementRow> = new Set(["kind", "id", "counterparty", "memo"]);

@@ -1,6 +1,6 @@
 import { type TObject, type TSchema, Type } from "@sinclair/typebox";
 import type { EventDescription } from "../../../types/webhooks.js";
-import { AmountText, TextOrNull } from "../fields.js";
+import { AmountOrNone, AmountText, TextOrNull } from "../fields.js";
 import { PayloadAssetResource } from "../v2/transactions.js";
 import { WebhookRequestHeaders, webhookRequestMembers } from "./schemas.js";
 import type { OutgoingRequest } from "../../http/route.js";
@@ -9,7 +9,7 @@ import type { OutgoingRequest } from "../../http/route.js";
 
 const Epoch = Type.Integer({ description: "Seconds since the network's epoch." });
 
-const BlockHeader = Type.Object(
+export const BlockHeader = Type.Object(
   {
     id: Type.String(),
     version: Type.Integer(),
@@ -28,7 +28,7 @@ const BlockHeader = Type.Object(
   { title: "BlockOfEvent", additionalProperties: true },
 );
 
-const wireForm = {
+export const wireForm = {
   id: Type.String(),
   version: Type.Integer(),
   network: Type.Optional(Type.Integer()),
@@ -54,6 +54,7 @@ const CommittedTransaction = Type.Object(
     blockId: Type.String(),
     blockHeight: Type.Integer(),
     sequence: Type.Integer({ description: "Place in its block, from 0." }),
+    senderId: Type.String({ description: "Address of the sender." }),
     addresses: Type.Array(Type.String(), { description: "Sender, recipient and those of its payments, each once." }),
   },
   { title: "TransactionOfEvent", additionalProperties: true },
@@ -62,6 +63,22 @@ const CommittedTransaction = Type.Object(
 const Vote = Type.Object({ delegate: Type.String({ description: "`+` or `-`, and the delegate's public key." }), transaction: CommittedTransaction }, { title: "VoteOfEvent", additionalProperties: true });
 
 const Round = Type.Array(Type.Object({ publicKey: Type.String(), username: Type.String(), votes: AmountText }, { title: "RoundDelegateOfEvent", additionalProperties: true }));
+
+const Booking = Type.Object(
+  {
+    address: Type.String(),
+    kind: Type.String({ description: "Key of the transaction's type, or `forged` for a block." }),
+    id: Type.String({ description: "Of the transaction, or the block." }),
+    height: Type.Integer(),
+    timestamp: Epoch,
+    counterparty: Type.String(),
+    memo: Type.String(),
+    in: AmountOrNone,
+    out: AmountOrNone,
+    fee: AmountOrNone,
+  },
+  { title: "Booking" },
+);
 
 /** What the host emits may have less, or more. */
 const fromHost = (schema: TObject, title: string): TSchema => Type.Partial(schema, { title, additionalProperties: true, description: "As the node emits it." });
@@ -85,6 +102,8 @@ const chainPayloads: Readonly<Record<string, TSchema>> = {
   "wallet.unvote": Vote,
   "round.applied": Type.Null(),
   "round.created": Round,
+  "booking.applied": Booking,
+  "booking.reverted": Booking,
 };
 
 const otherPayloads: Readonly<Record<string, TSchema>> = {
@@ -119,7 +138,7 @@ const otherPayloads: Readonly<Record<string, TSchema>> = {
 };
 
 /** The schema of an event's `data`. */
-const eventPayload = ({ event, source }: Pick<EventDescription, "event" | "source">): TSchema =>
+export const eventPayload = ({ event, source }: Pick<EventDescription, "event" | "source">): TSchema =>
   (source === "chain" ? chainPayloads[event] : otherPayloads[event]) ?? Type.Unknown({ description: "As the node emits it; null for none." });
 
 /** Where and when the examples are: in the block of the example payloads. Milliseconds since 1970. */
