@@ -1,4 +1,5 @@
 import { createServer } from "node:http";
+import type { Booking } from "portico/client";
 import { createReceiver } from "portico/receiver";
 import { type Changes, openLedger } from "./ledger.js";
 
@@ -6,27 +7,20 @@ const secret = process.env["WEBHOOK_SECRET"]; // data.secret of the reply that c
 if (secret === undefined) throw new Error("Set WEBHOOK_SECRET to the webhook's secret (whsec_...).");
 const { balances, inbox } = openLedger(process.env["LEDGER"] ?? "data/webhook-ledger.ndjson");
 
-interface Booking {
-  address: string;
-  in: string;
-  out: string;
-  fee: string;
-}
-
-const book = (data: unknown, by: bigint, changes: Changes): void => {
-  const booking = data as Booking; // amounts are text, "" where there is none
-  changes.push([booking.address, by * (BigInt(booking.in) - BigInt(booking.out) - BigInt(booking.fee))]);
+const book = (booking: Booking, by: bigint, changes: Changes): void => {
+  const { address, in: received, out: sent, fee } = booking; // null where there is none
+  changes.push([address, by * ((received ?? 0n) - (sent ?? 0n) - (fee ?? 0n))]);
 };
 
 const receiver = createReceiver({
   secrets: [secret],
   inbox,
   on: {
-    "block.applied": ({ data }, { id }) => console.log(id, "block", JSON.stringify(data)),
+    "block.applied": ({ data }, { id }) => console.log(id, "block", data.height, data.id),
     "booking.applied": ({ data }, { tx }) => book(data, 1n, tx),
   },
   reverted: ({ event, data }, { id, tx }) => {
-    console.log(id, event, JSON.stringify(data));
+    console.log(id, event, data.id);
     if (event === "booking.reverted") book(data, -1n, tx);
   },
 });

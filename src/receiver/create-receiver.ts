@@ -1,18 +1,26 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { withEventAmounts } from "../client/follow.js";
+import type { AnyEventName, AnyEvents } from "../client/schemas.js";
+import { parseJson } from "../client/values.js";
 import { type Inbox, memoryInbox } from "./inbox.js";
 import { isSignedBy, type Signed, verifierOfKey, verifierOfSecret } from "./signature.js";
 
-/** What a webhook is told. */
-export interface ReceivedEvent<Data = unknown> {
-  event: string;
+interface EventOf<Name extends string, Data> {
+  event: Name;
   /** When it happened, in milliseconds since 1970. */
   timestamp: number;
+  /** Amounts are bigints. */
   data: Data;
   /** The event's id, which is the same in the stream and the feed. */
   id?: string;
   cursor?: string;
   block?: { height: number; id: string } | null;
 }
+
+/** What a webhook is told: `event` says what `data` is. */
+export type ReceivedEvent<Name extends AnyEventName = AnyEventName> = { [Each in Name]: EventOf<Each, AnyEvents[Each]> }[Name];
+
+type Reversal = Extract<AnyEventName, `${string}.reverted`>;
 
 export interface Context<Tx> {
   /** The delivery's `webhook-id`. */
@@ -26,8 +34,6 @@ export interface ReversalContext<Tx> extends Context<Tx> {
   reverts: string | undefined;
 }
 
-type Handler<Tx> = (event: ReceivedEvent, context: Context<Tx>) => unknown;
-
 export interface ReceiverOptions<Tx> {
   /** The webhooks' secrets (`whsec_…`) or tokens (64 hexadecimal digits). Several while one is replaced by another. */
   secrets?: readonly string[];
@@ -36,9 +42,11 @@ export interface ReceiverOptions<Tx> {
   /** Default: `memoryInbox()`. */
   inbox?: Inbox<Tx>;
   /** By the event's name. An event without a handler is answered, and nothing is done. */
-  on: Readonly<Record<string, Handler<Tx>>>;
+  on?: { readonly [Name in Exclude<AnyEventName, Reversal>]?: (event: ReceivedEvent<Name>, context: Context<Tx>) => unknown };
   /** Gets all events whose names end with `.reverted`. */
-  reverted?: (event: ReceivedEvent, context: ReversalContext<Tx>) => unknown;
+  reverted?: (event: ReceivedEvent<Reversal>, context: ReversalContext<Tx>) => unknown;
+  /** Gets all other events without a handler, such as a fork's own; not pings. */
+  other?: (event: EventOf<string, unknown>, context: Context<Tx>) => unknown;
   /** Seconds by which a request's time may differ from this machine's clock. Default: 300. */
   tolerance?: number;
   /** Told what a handler, the inbox or a request to the node failed with; not of `Gone` and `Later`. Default: `console.error`. */
@@ -78,7 +86,7 @@ interface Answer {
   retryAfter?: number;
 }
 
-interface SentEvent extends ReceivedEvent {
+interface SentEvent extends EventOf<string, unknown> {
   reverts?: string;
   "webhook-id"?: string;
 }
@@ -138,7 +146,7 @@ const eventsOf = (body: unknown, id: string): (readonly [string, SentEvent])[] |
 
 const parsed = (body: Uint8Array): unknown => {
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body)) as unknown;
+    return parseJson(new TextDecoder("utf-8", { fatal: true }).decode(body));
   } catch {
     return undefined;
   }
@@ -188,7 +196,7 @@ const write = (response: ServerResponse, answer: Answer): void => {
 };
 
 export const createReceiver = <Tx = undefined>(options: ReceiverOptions<Tx>): Receiver => {
-  const { on, reverted, tolerance = 300, onError = (error, id) => console.error(`Webhook delivery ${id} failed:`, error) } = options;
+  const { on = {}, reverted, other, tolerance = 300, onError = (error, id) => console.error(`Webhook delivery ${id} failed:`, error) } = options;
   const inbox = options.inbox ?? (memoryInbox() as Inbox<Tx>);
   const verifiers = createVerifiers(options);
 
@@ -198,11 +206,17 @@ export const createReceiver = <Tx = undefined>(options: ReceiverOptions<Tx>): Re
     return (await isSignedBy(await verifiers.ofNode(false), signed)) || isSignedBy(await verifiers.ofNode(true), signed);
   };
 
+  type Handler = (event: EventOf<string, unknown>, context: ReversalContext<Tx>) => unknown;
+  const handlerOf = (name: string): Handler | undefined => {
+    if (name === "ping") return undefined;
+    if (name.endsWith(".reverted")) return reverted as Handler | undefined;
+    return Object.hasOwn(on, name) ? (on[name as keyof typeof on] as Handler | undefined) : other;
+  };
+
   const handle = async (id: string, { reverts, ...event }: SentEvent): Promise<void> => {
-    const isReversal = event.event.endsWith(".reverted");
-    const handler = isReversal ? undefined : on[event.event];
-    if (isReversal && reverted !== undefined) await inbox.once(id, async (tx) => void (await reverted(event, { id, tx, reverts })));
-    if (handler !== undefined) await inbox.once(id, async (tx) => void (await handler(event, { id, tx })));
+    const handler = handlerOf(event.event);
+    if (handler === undefined) return;
+    await inbox.once(id, async (tx) => void (await handler(withEventAmounts(event), { id, tx, reverts })));
   };
 
   const answer = async (delivery: Delivery): Promise<Answer> => {

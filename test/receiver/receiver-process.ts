@@ -10,11 +10,10 @@ pool.on("error", () => undefined);
 
 const receiver = createReceiver({
   secrets: [secret],
-  inbox: postgresInbox<pg.PoolClient>(pool),
+  inbox: postgresInbox(pool),
   on: {
     "booking.applied": async ({ data }, { id, tx }) => {
-      const { address, id: of } = data as { address: string; id: string };
-      await tx.query("INSERT INTO paid (webhook_id, booking) VALUES ($1, $2)", [id, `${address} ${of}`]);
+      await tx.query("INSERT INTO paid (webhook_id, booking) VALUES ($1, $2)", [id, `${data.address} ${data.id}`]);
     },
   },
   reverted: async (_event, { reverts, tx }) => void (await tx.query("DELETE FROM paid WHERE webhook_id = $1", [reverts])),
