@@ -1,8 +1,8 @@
 import { appendFileSync, existsSync, readFileSync, statSync, truncateSync } from "node:fs";
 import type { Inbox } from "portico/receiver";
 
-/** What a delivery adds to addresses, in 1e-8 of the token. */
-export type Changes = [address: string, amount: bigint][];
+/** A booking, by its address and the id of its transaction or block, in 1e-8 of the token; 0 where it is reverted. */
+export type Changes = [address: string, id: string, amount: bigint][];
 
 /** Balances by address, and a file of the deliveries that they come from. */
 export interface Ledger {
@@ -32,15 +32,20 @@ const append = (path: string, line: string): void => {
 };
 
 export const openLedger = (path: string): Ledger => {
-  const [balances, handled] = [new Map<string, bigint>(), new Set<string>()];
+  const [balances, booked, handled] = [new Map<string, bigint>(), new Map<string, bigint>(), new Set<string>()];
 
-  const take = (id: string, changes: readonly (readonly [string, bigint | string])[]): void => {
-    handled.add(id);
-    for (const [address, amount] of changes) balances.set(address, (balances.get(address) ?? 0n) + BigInt(amount));
+  /** The last word on each booking counts: after a fork, the same may be said twice. */
+  const take = (webhookId: string, changes: readonly (readonly [string, string, bigint | string])[]): void => {
+    handled.add(webhookId);
+    for (const [address, id, text] of changes) {
+      const [name, amount] = [`${address} ${id}`, BigInt(text)];
+      balances.set(address, (balances.get(address) ?? 0n) + amount - (booked.get(name) ?? 0n));
+      booked.set(name, amount);
+    }
   };
 
   for (const line of linesOf(path)) {
-    const [id, ...changes] = JSON.parse(line) as [string, ...[string, string][]];
+    const [id, ...changes] = JSON.parse(line) as [string, ...[string, string, string][]];
     take(id, changes);
   }
   return {
@@ -51,7 +56,7 @@ export const openLedger = (path: string): Ledger => {
         if (handled.has(id)) return;
         const changes: Changes = [];
         await handle(changes);
-        append(path, `${JSON.stringify([id, ...changes.map(([address, amount]) => [address, String(amount)])])}\n`);
+        append(path, `${JSON.stringify([id, ...changes.map(([address, of, amount]) => [address, of, String(amount)])])}\n`);
         take(id, changes);
       },
     },

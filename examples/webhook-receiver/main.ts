@@ -7,21 +7,19 @@ const secret = process.env["WEBHOOK_SECRET"]; // data.secret of the reply that c
 if (secret === undefined) throw new Error("Set WEBHOOK_SECRET to the webhook's secret (whsec_...).");
 const { balances, inbox } = openLedger(process.env["LEDGER"] ?? "data/webhook-ledger.ndjson");
 
-const book = (booking: Booking, by: bigint, changes: Changes): void => {
-  const { address, in: received, out: sent, fee } = booking; // null where there is none
-  changes.push([address, by * ((received ?? 0n) - (sent ?? 0n) - (fee ?? 0n))]);
-};
+const book = ({ address, id, in: received, out: sent, fee }: Booking, changes: Changes): void =>
+  void changes.push([address, id, (received ?? 0n) - (sent ?? 0n) - (fee ?? 0n)]); // null where there is none
 
 const receiver = createReceiver({
   secrets: [secret],
   inbox,
   on: {
     "block.applied": ({ data }, { id }) => console.log(id, "block", data.height, data.id),
-    "booking.applied": ({ data }, { tx }) => book(data, 1n, tx),
+    "booking.applied": ({ data }, { tx }) => book(data, tx),
   },
   reverted: ({ event, data }, { id, tx }) => {
     console.log(id, event, data.id);
-    if (event === "booking.reverted") book(data, -1n, tx);
+    if (event === "booking.reverted") tx.push([data.address, data.id, 0n]);
   },
 });
 

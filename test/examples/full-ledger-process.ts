@@ -14,7 +14,7 @@ const take = async ({ inbox }: Ledger, id: string, address = "a"): Promise<boole
   try {
     await inbox.once(id, (changes) => {
       isNew = true;
-      changes.push([address, 1n]);
+      changes.push([address, "id", 1n]);
       return Promise.resolve();
     });
     return isNew;

@@ -27,7 +27,7 @@ describe("a receiver with an inbox in PostgreSQL", function () {
     atEndOfTest(stop);
     const pool = new pg.Pool({ host: "127.0.0.1", port, user, database: "postgres" });
     atEndOfTest(() => pool.end());
-    await pool.query("CREATE TABLE paid (webhook_id text, booking text)");
+    await pool.query("CREATE TABLE paid (booking text PRIMARY KEY, webhook_id text)");
 
     const schedule = Array.from({ length: 2_000 }, () => 20);
     const node = await startMovingNode(network, blocks[0] as BlockData, { webhooks: { ...webhookOptions, schedule }, rateLimit: false });
