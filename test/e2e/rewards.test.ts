@@ -132,6 +132,8 @@ for (const name of ["core3-testnet-a", "core3-custom-c"] satisfies ChainName[]) 
       expect((await rewards(publicKey, `at=${middle}&to=${top}`)).voters).to.deep.equal(voters);
       const one = await get(`/delegates/${publicKey}/rewards/${voters.at(-1)?.address}?to=${middle}`);
       expect(one.json).to.deep.equal({ data: voters.at(-1) });
+      const heightOf = async (query: string) => (await get(`/delegates/${publicKey}/rewards?${query}`)).headers["x-block-height"];
+      expect([await heightOf(`at=${middle}`), await heightOf("")]).to.deep.equal([String(middle), String(top)]);
       const csv = await get(`/delegates/${publicKey}/rewards?to=${middle}`, { headers: { accept: "text/csv" } });
       expect(csv.headers["content-type"]).to.match(/^text\/csv/);
       expect(csv.text).to.equal(`address,blocks,amount\r\n${voters.map(({ address, blocks: count, amount }) => `${address},${count},${amount}\r\n`).join("")}`);

@@ -38,7 +38,7 @@ export const PeriodEndInput = (description: string) =>
     {
       parse: (value) => {
         const end = typeof value === "string" ? parseEnd(value) : undefined;
-        return end === undefined ? { rule: "must be a height, an ISO 8601 time with its zone, or a date" } : { value: end };
+        return end === undefined ? { rule: "must be a height, an ISO 8601 time with its zone (+ is written as %2B), or a date" } : { value: end };
       },
       accepts: { type: "string", pattern: `^[0-9]{1,15}$|${isoDate.source}|${isoTime.source}` },
     },

@@ -2,6 +2,8 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { Block, Wallet } from "../../../types/chain.js";
 import type { ChainSnapshot } from "../../../types/chain-adapter.js";
 import { currentMeter, loopShare, metered, runShared } from "../../async/loop-share.js";
+import { isAddress } from "../../chain/address.js";
+import type { ChainRules } from "../../chain/rules.js";
 import { voteKind } from "../../chain/blocks/transaction-types.js";
 import { divideRewards, type Rewards, type RewardTerms, type VoterChange } from "../../chain/rewards.js";
 import { inputError, PorticoError } from "../../errors.js";
@@ -55,13 +57,15 @@ const RewardsResource = Type.Object(
     forged: Type.Object({ rewards: Amount, fees: Amount, total: Amount }),
     share: Type.Number({ description: "Percent." }),
     shared: Type.Unsafe<bigint>({ ...Amount, description: "Sum of what was divided of each block." }),
-    rest: Type.Unsafe<bigint>({ ...Amount, description: "What nobody is paid: the sum of all amounts + rest = forged." }),
+    rest: Type.Unsafe<bigint>({ ...Amount, description: "What nobody is paid: the sum of all amounts + rest = what `of` says of `forged`." }),
     voters: Type.Array(Reward),
   },
   { title: "Rewards" },
 );
 
-const termsOf = ({ share = 10_000n, of, minimum = 0n, cap, exclude = [], spread }: Query): RewardTerms => {
+const termsOf = ({ share = 10_000n, of, minimum = 0n, cap, exclude = [], spread }: Query, { network }: ChainRules): RewardTerms => {
+  const wrong = exclude.find((address) => !isAddress(address, network.network.pubKeyHash));
+  if (wrong !== undefined) throw inputError("query", "exclude", `has ${wrong}, which is no address of this network`);
   for (const [key, value] of Object.entries({ minimum, cap })) if (value !== undefined && value < 0n) throw inputError("query", key, "must not be below 0");
   return { share, of, minimum, cap, exclude: new Set(exclude), spread };
 };
@@ -146,7 +150,7 @@ const compute = async (id: string, query: Query, state: ApiState) => {
   if (heights.from > heights.to) throw new PorticoError("BLOCK_NOT_FOUND");
   if (heights.to - heights.from >= mostBlocks) throw inputError("query", "from", `must be less than ${mostBlocks} blocks before the end`);
   const [from, to] = [await blockAt(heights.from, chain), await blockAt(heights.to, chain)];
-  const { voters, blocks, forged, shared, rest } = await rewardsOf(publicKey, heights, termsOf(query), state);
+  const { voters, blocks, forged, shared, rest } = await rewardsOf(publicKey, heights, termsOf(query, rules), state);
   const share = Number(query.share ?? 10_000n) / 100;
   const immutable = isLasting(query.to, heights, state);
   return { data: { delegate: { username, address, publicKey }, from, to, blocks, forged, share, shared, rest, voters }, immutable };

@@ -245,7 +245,7 @@ export const At = InputOf<string>(
     parse: (value) => {
       if (typeof value === "string" && form.test(value)) return { value: value.toLowerCase() };
       if (typeof value === "string" && spanOf(value) !== undefined) return { value };
-      return { rule: "must be a height, the id of a block (up to 20 decimal or 64 hexadecimal digits), a time in ISO 8601 with its zone, or a date" };
+      return { rule: "must be a height, the id of a block (up to 20 decimal or 64 hexadecimal digits), a time in ISO 8601 with its zone (+ is written as %2B), or a date" };
     },
     accepts: { type: "string", pattern: `${form.source}|${isoDate.source}|${isoTime.source}` },
   },

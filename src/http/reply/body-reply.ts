@@ -116,12 +116,12 @@ const pieceReply = ({ file }: FileAnswer, { size, tag }: Known, headers: HeaderP
 /** Replies with whole files whose bytes are in memory, by the answer they were made from. */
 const whole = new WeakMap<FileAnswer, Reply>();
 
-const fileReply = (answer: FileAnswer, { asked, threshold, addHeaders }: BodyReplyNeeds): MaybePromise<Reply> => {
+const fileReply = (answer: FileAnswer, { asked, height, threshold, addHeaders }: BodyReplyNeeds): MaybePromise<Reply> => {
   const ready = asked.range === undefined ? whole.get(answer) : undefined;
   if (ready !== undefined) return ready;
   return andThen(known(answer), (file): Reply => {
     const cacheControl = answer.immutable === true ? immutable : "no-cache";
-    const usual = ["Content-Type", answer.contentType, "Cache-Control", cacheControl, "Accept-Ranges", "bytes"];
+    const usual = ["Content-Type", answer.contentType, "Cache-Control", cacheControl, "Accept-Ranges", "bytes", ...heightHeader(height)];
     const headers = withOwn(usual, answer.headers ?? []);
     const piece = pieceOf(asked, file);
     if (piece === "none") {
