@@ -334,6 +334,7 @@ export const createTransport = (urls: readonly string[], options: ClientOptions)
     const deadline = Date.now() + timeout;
     const mayRepeat = method === "GET" || method === "HEAD" || idempotencyKey !== undefined;
     const tried = new Set<Node>();
+    let lost: unknown;
     for (let count = 0; ; count++) {
       const node = choose(tried, walk);
       tried.add(node);
@@ -346,11 +347,14 @@ export const createTransport = (urls: readonly string[], options: ClientOptions)
         return result;
       } catch (error) {
         const isElsewhere = tried.size < size;
-        const mayLack = walk?.isPinned === true && error instanceof PorticoClientError && error.code === "BLOCK_NOT_FOUND";
-        if (isElsewhere && mayLack) continue;
-        if (!mayRepeat || count >= retries || !isTransient(error)) throw error;
-        const delay = isElsewhere ? 0 : delayOf(count, error);
-        if (Date.now() + delay >= deadline) throw error;
+        if (isTransient(error)) lost = error;
+        const lacksBlock = walk?.isPinned === true && error instanceof PorticoClientError && error.code === "BLOCK_NOT_FOUND";
+        if (isElsewhere && lacksBlock) continue;
+        // The node that has the block may be one of those that gave no reply.
+        const reason = lacksBlock && lost !== undefined ? lost : error;
+        if (!mayRepeat || count >= retries || !isTransient(reason)) throw reason;
+        const delay = isElsewhere ? 0 : delayOf(count, reason);
+        if (Date.now() + delay >= deadline) throw reason;
         await pause(delay, signal);
         signal?.throwIfAborted();
         if (!isElsewhere) tried.clear();
