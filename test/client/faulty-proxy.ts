@@ -67,3 +67,63 @@ export const startProxy = async (port: number): Promise<FaultyProxy> => {
   proxy.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return proxy;
 };
+
+/** Stands between a client and a node that may change its port, and passes streams on until it is told to cut them. */
+export const startStreamProxy = async (port: () => number) => {
+  const open = new Set<ServerResponse>();
+  let [refuses, isSilent, bytesLeft] = [(_path: string): boolean => false, false, Infinity];
+  const proxy = {
+    url: "",
+    cuts: 0,
+    opened: 0,
+    refused: 0,
+    refuse: (which: (path: string) => boolean): void => void (refuses = which),
+    silence: (silent: boolean): void => void (isSilent = silent),
+    /** Cuts all streams at once, or the next bytes after so many. */
+    cut: (when: "now" | number): void => {
+      if (when !== "now") return void (bytesLeft = when);
+      for (const response of open) cut(response);
+    },
+  };
+  const cut = (response: ServerResponse): void => {
+    proxy.cuts++;
+    bytesLeft = Infinity;
+    response.destroy();
+  };
+  const pass = (reply: IncomingMessage, response: ServerResponse): void => {
+    proxy.opened++;
+    let isOver = isSilent;
+    response.writeHead(reply.statusCode ?? 502, reply.headers).flushHeaders();
+    reply.on("data", (chunk: Buffer) => {
+      if (isOver || response.destroyed) return;
+      if (chunk.length < bytesLeft) {
+        bytesLeft -= chunk.length;
+        return void response.write(chunk);
+      }
+      isOver = true;
+      response.write(chunk.subarray(0, bytesLeft), () => cut(response));
+    });
+    reply.on("end", () => void (isOver || response.end())).on("error", () => response.destroy());
+  };
+  const server = createServer((message, response) => {
+    if (refuses(message.url ?? "")) {
+      proxy.refused++;
+      return void response.destroy();
+    }
+    open.add(response);
+    const { method, url, headers } = message;
+    const onward = request({ port: port(), method, path: url, headers, agent: false }, (reply) => pass(reply, response)).on("error", () => response.destroy());
+    message.pipe(onward);
+    response.on("close", () => {
+      open.delete(response);
+      onward.destroy();
+    });
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  atEndOfTest(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  proxy.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return proxy;
+};

@@ -1,18 +1,19 @@
 import { execFile } from "node:child_process";
+import { once } from "node:events";
 import { writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { expect } from "chai";
 import { build } from "esbuild";
-import { createServer } from "node:http";
-import { once } from "node:events";
-import type { AddressInfo } from "node:net";
+import { atEndOfTest } from "../at-end.js";
 import { loadChain } from "../data/read.js";
 import { onlyWithChromium, openPage } from "../fixtures/chromium.js";
 import { temporaryFolder } from "../fixtures/folder.js";
 import { startNode, type StartedNode } from "../fixtures/node.js";
-import { atEndOfTest } from "../at-end.js";
 
 const entry = fileURLToPath(new URL("../../src/client/index.ts", import.meta.url));
 
@@ -58,8 +59,8 @@ describe("the package's client", () => {
       const main = join(folder, `main.${name.slice(-3)}`);
       writeFileSync(main, `${load}\n(async () => {${program(url)}})().then((result) => console.log(JSON.stringify(result)));`);
       // The node is in this process: a call that waits would hold it.
-      const printed = await new Promise<string>((resolve, reject) => void execFile(process.execPath, [main], (error, stdout) => (error === null ? resolve(stdout) : reject(error))));
-      expect(JSON.parse(printed)).to.deep.equal(expected);
+      const { stdout } = await promisify(execFile)(process.execPath, [main]);
+      expect(JSON.parse(stdout)).to.deep.equal(expected);
     }
   });
 
