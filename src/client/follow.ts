@@ -66,9 +66,17 @@ async function* linesIn(text: AsyncIterable<string>): AsyncGenerator<string, voi
   if (rest !== "") throw new TransportError("The last line was cut off.");
 }
 
+const parsePart = (text: string): unknown => {
+  try {
+    return parseJson(text);
+  } catch (cause) {
+    throw new TransportError("What came is no JSON.", { cause });
+  }
+};
+
 /** Lines of JSON as they come. */
 export async function* linesOf(text: AsyncIterable<string>, amounts: string): AsyncGenerator<unknown, void> {
-  for await (const line of linesIn(text)) if (line !== "") yield withAmounts(parseJson(line), amounts);
+  for await (const line of linesIn(text)) if (line !== "") yield withAmounts(parsePart(line), amounts);
 }
 
 /** What is handed on as a whole: the events of a block, and the cursor after them. */
@@ -87,7 +95,7 @@ async function* groupsIn(text: AsyncIterable<string>): AsyncGenerator<Group, voi
     if (field === "data") data += value;
     if (field === "id") cursor = value;
     if (line !== "") continue;
-    if (data !== "") events.push(withEventAmounts(parseJson(data) as FollowedEvent));
+    if (data !== "") events.push(withEventAmounts(parsePart(data) as FollowedEvent));
     if (cursor !== undefined) {
       yield { events, cursor };
       events = [];

@@ -28,6 +28,8 @@ export interface ClientOptions {
   timeout?: number | undefined;
   /** Retries of a call. Default 3, or the number of other URLs if that is more. */
   retries?: number | undefined;
+  /** Milliseconds without a byte after which a stream counts as lost. Nodes send something every 15 s. Default 30,000. */
+  silence?: number | undefined;
   /** Takes the place of the global `fetch`. */
   fetch?: typeof fetch | undefined;
   /** Before each attempt. */
@@ -111,7 +113,7 @@ export interface Transport {
   size: number;
   /** Asks until there is a reply, as often as may be, and reads it. `read` belongs to the attempt. */
   ask<T>(asked: Asked, read: (response: Response) => Promise<T>): Promise<T>;
-  /** The text of a reply, bit by bit. Retried until it begins. @throws TransportError also where nothing comes for 30 s */
+  /** The text of a reply, bit by bit. Retried until it begins. @throws TransportError also where nothing comes for `silence` ms */
   open(asked: Asked): AsyncGenerator<string, void>;
 }
 
@@ -194,8 +196,6 @@ const baseOf = (given: string): string => {
 const failing = 30_000;
 /** Milliseconds after which a node's latency counts for half. */
 const forgetting = 60_000;
-/** Milliseconds without a byte after which a stream counts as lost. Nodes send something every 15 s. */
-const silence = 30_000;
 
 /** Has others asked before the node that a stream was lost of. */
 export const lose = ({ node }: Walk): void => {
@@ -300,7 +300,7 @@ const attempt = async <T>(node: Node, { asked, milliseconds, send, read }: Attem
 };
 
 /** The text of a body. Its connection is let go of when nobody reads on. */
-async function* textOf(body: ReadableStream<Uint8Array>, asked: CallOptions): AsyncGenerator<string, void> {
+async function* textOf(body: ReadableStream<Uint8Array>, asked: CallOptions, silence: number): AsyncGenerator<string, void> {
   const deadline = asked.timeout === undefined ? Infinity : Date.now() + asked.timeout;
   const [reader, decoder, limit] = [body.getReader(), new TextDecoder(), limited(asked.signal, Infinity)];
   const cancel = (): void => void reader.cancel().catch(() => undefined);
@@ -326,7 +326,7 @@ async function* textOf(body: ReadableStream<Uint8Array>, asked: CallOptions): As
 
 export const createTransport = (urls: readonly string[], options: ClientOptions): Transport => {
   const { size, choose } = createNodes(urls);
-  const { timeout: usual = 30_000, retries = Math.max(3, size - 1) } = options;
+  const { timeout: usual = 30_000, retries = Math.max(3, size - 1), silence = 30_000 } = options;
   const send = createSend(options);
 
   const ask: Transport["ask"] = async (asked, read) => {
@@ -334,6 +334,7 @@ export const createTransport = (urls: readonly string[], options: ClientOptions)
     const deadline = Date.now() + timeout;
     const mayRepeat = method === "GET" || method === "HEAD" || idempotencyKey !== undefined;
     const tried = new Set<Node>();
+    let lost: unknown;
     for (let count = 0; ; count++) {
       const node = choose(tried, walk);
       tried.add(node);
@@ -346,11 +347,14 @@ export const createTransport = (urls: readonly string[], options: ClientOptions)
         return result;
       } catch (error) {
         const isElsewhere = tried.size < size;
-        const mayLack = walk?.isPinned === true && error instanceof PorticoClientError && error.code === "BLOCK_NOT_FOUND";
-        if (isElsewhere && mayLack) continue;
-        if (!mayRepeat || count >= retries || !isTransient(error)) throw error;
-        const delay = isElsewhere ? 0 : delayOf(count, error);
-        if (Date.now() + delay >= deadline) throw error;
+        if (isTransient(error)) lost = error;
+        const lacksBlock = walk?.isPinned === true && error instanceof PorticoClientError && error.code === "BLOCK_NOT_FOUND";
+        if (isElsewhere && lacksBlock) continue;
+        // The node that has the block may be one of those that gave no reply.
+        const reason = lacksBlock && lost !== undefined ? lost : error;
+        if (!mayRepeat || count >= retries || !isTransient(reason)) throw reason;
+        const delay = isElsewhere ? 0 : delayOf(count, reason);
+        if (Date.now() + delay >= deadline) throw reason;
         await pause(delay, signal);
         signal?.throwIfAborted();
         if (!isElsewhere) tried.clear();
@@ -363,7 +367,7 @@ export const createTransport = (urls: readonly string[], options: ClientOptions)
     ask,
     open: async function* ({ walk = { isPinned: false }, ...asked }) {
       try {
-        yield* textOf(await ask({ ...asked, walk }, bodyOf), asked);
+        yield* textOf(await ask({ ...asked, walk }, bodyOf), asked, silence);
       } catch (error) {
         lose(walk);
         throw error;

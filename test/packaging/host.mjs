@@ -36,22 +36,28 @@ const serve = async () => {
   const server = await plugin.listen(0);
   const reply = await (await fetch("http://127.0.0.1:" + server.address().port + "/api/node/status")).json();
   if (reply.data.now !== 1) throw new Error("the genesis block is not served: " + JSON.stringify(reply));
+  const client = createClient("http://127.0.0.1:" + server.address().port);
+  const { supply } = await client.blockchain.get();
+  if (typeof supply !== "bigint") throw new Error("the client has made no bigint of " + supply);
   await plugin.stop();
 };
 serve();
 `;
 
-const imports = `import { EventEmitter } from "node:events"; import { readFileSync } from "node:fs"; import { createApiPlugin, PorticoError } from "portico";`;
-const requires = `const { EventEmitter } = require("node:events"); const { readFileSync } = require("node:fs"); const { createApiPlugin, PorticoError } = require("portico");`;
+const imports = `import { EventEmitter } from "node:events"; import { readFileSync } from "node:fs"; import { createApiPlugin, PorticoError } from "portico"; import { createClient } from "portico/client";`;
+const requires = `const { EventEmitter } = require("node:events"); const { readFileSync } = require("node:fs"); const { createApiPlugin, PorticoError } = require("portico"); const { createClient } = require("portico/client");`;
 
 const consumer = `
 import { createApiPlugin, type ApiPlugin, type ChainAdapter, type NodeContext } from "portico";
 import { type ChainRules, createChainRules } from "portico/chain";
+import { type Client, createClient, type Wallet } from "portico/client";
 import { describeConformance } from "portico/conformance";
 export const plugin = (context: NodeContext): ApiPlugin => createApiPlugin(context);
 export const adapter = (of: ApiPlugin): ChainAdapter => of.chain;
 export const rules = (context: NodeContext): ChainRules => createChainRules(context.network);
 export const conformance = describeConformance;
+export const client: Client = createClient("http://127.0.0.1:4003");
+export const balance = (wallet: Wallet): bigint => wallet.balance;
 // @ts-expect-error: a number is no Koa app; it would pass if Koa's types were missing
 export const app: Parameters<ApiPlugin["mount"]>[0] = 1;
 `;
