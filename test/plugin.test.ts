@@ -618,7 +618,7 @@ describe("createApiPlugin", () => {
     }
     const supporting = (supports: unknown): string => refused({ chain: { snapshot: () => undefined, supports } });
     expect(supporting("locks")).to.equal("`chain.supports` must be an object");
-    expect(supporting({ lock: false })).to.equal("`chain.supports` has no member `lock`; its members are locks, rounds, feeStatistics, history");
+    expect(supporting({ lock: false })).to.equal("`chain.supports` has no member `lock`; its members are locks, rounds, feeStatistics, delegateFigures, history");
     expect(supporting({ locks: "no" })).to.equal("`chain.supports.locks` must be true or false");
     expect(supporting({ locks: false, rounds: true, feeStatistics: undefined })).to.equal("accepted");
     expect(refused({ reader: true, events: undefined, problem: "x" })).to.equal("`problem` must be a function");

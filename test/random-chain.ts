@@ -297,7 +297,7 @@ const extend = async ({ name, network, maker, adapter, labels }: Branch, block: 
     done: new Set(),
     endedLocks: new Set(),
     height,
-    timestamp: previous + 8,
+    timestamp: previous + rules.milestones.at(Math.max(1, height - 1)).blocktime,
     branch: name,
     labels,
   };
@@ -324,6 +324,8 @@ export interface ChainWish {
   first: number;
   then: number;
   rounds: number;
+  /** Seconds from height 3 on, and from the change of the number of delegates on. */
+  blocktimes: [number, number];
   delegates: number;
   /** Selects the delegate for whom the genesis sender votes, whose balance is negative; undefined: nobody. */
   debtor: number | undefined;
@@ -333,10 +335,11 @@ export interface ChainWish {
   otherBranch: BlockWish[];
 }
 
-const milestonesOf = ({ first, then, rounds }: ChainWish): Network["milestones"] => {
+const milestonesOf = ({ first, then, rounds, blocktimes }: ChainWish): Network["milestones"] => {
   const change = 1 + first * rounds;
-  const later = { height: change, activeDelegates: then, reward: "300000001", block: { version: 1, idFullSha256: true } };
-  return [firstMilestone(first), ...[{ height: 3, reward: 200_000_000 }, later].sort((a, b) => a.height - b.height)];
+  const [second, third] = blocktimes;
+  const later = { height: change, activeDelegates: then, blocktime: third, reward: "300000001", block: { version: 1, idFullSha256: true } };
+  return [firstMilestone(first), ...[{ height: 3, reward: 200_000_000, blocktime: second }, later].sort((a, b) => a.height - b.height)];
 };
 
 export const buildRandomChain = async (given: ChainWish): Promise<RandomChain> => {
@@ -374,6 +377,7 @@ export const chainWish = ({ maxBlocks = 24, among = kinds }: WishOptions = {}): 
     first: fc.integer({ min: 2, max: 4 }),
     then: fc.integer({ min: 2, max: 5 }),
     rounds: fc.integer({ min: 1, max: 4 }),
+    blocktimes: fc.tuple(fc.constantFrom(8, 8, 5), fc.constantFrom(8, 8, 11)),
     delegates: fc.integer({ min: 4, max: 7 }),
     debtor: fc.option(pick, { nil: undefined }),
     blocks: fc.array(blockWishOf(among), { minLength: 1, maxLength: maxBlocks, size: "max" }),

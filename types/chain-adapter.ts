@@ -125,6 +125,8 @@ export interface ChainAdapter {
     locks?: boolean;
     rounds?: boolean;
     feeStatistics?: boolean;
+    /** Whether delegates have `voters`, `missedBlocks` and `productivity`, and are filtered and ordered by them. */
+    delegateFigures?: boolean;
     /** Whether there are `snapshotAt` and, in snapshots, `walletChanges`. Default: whether there is `snapshotAt`. */
     history?: boolean;
   };

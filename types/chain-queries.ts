@@ -1,6 +1,6 @@
 import type { blockList, delegateList, List, ListFilter, lockList, transactionList, walletList } from "../src/chain/lists.js";
 
-/** Inclusive bounds; an absent one is unbounded. */
+/** Inclusive bounds; an absent one is unbounded. Rows without a value pass no range. */
 export interface Range<T> {
   from?: T;
   to?: T;
@@ -16,7 +16,7 @@ export interface Order<Field extends string> {
  *
  * Orders are total, and `asc` is the exact reverse of `desc`. Ties in `desc` are broken by ascending address (wallets),
  * ascending username (delegates), descending height (blocks), descending height, then descending position (transactions),
- * and ascending lock id (locks). The one exception is rows without a value for the field (no public key, username or rank):
+ * and ascending lock id (locks). The one exception is rows without a value for the field (no public key, username, rank or productivity):
  * they come last in both directions, by ascending key (address or username). Text is compared by UTF-16 code units, as
  * JavaScript's `<` does. Filters and look-ups are case-sensitive; hashes and public keys in filters are in lower case.
  */

@@ -107,13 +107,22 @@ export interface Delegate {
   publicKey: string;
   /** Sum over its voters of balance + locked balance. */
   voteBalance: bigint;
+  /** How many wallets vote for it. Absent without `supports.delegateFigures`, as are `missedBlocks` and `productivity`. */
+  voters?: number;
   /** Position when the last round ended, from 1; null if it was not ranked then. */
   rank: number | null;
   /** Vote balance in percent of the supply, two decimals, as `approvalOf` of `portico/chain` gives it. */
   approval: number;
   producedBlocks: number;
-  /** Finished rounds in which it was active but forged no block. Absent if the adapter does not count them. */
+  /**
+   * Slots without a block between two blocks, from the second block on, in which it was the delegate's turn: `missedTurns` of
+   * `portico/chain` counts them.
+   */
   missedBlocks?: number;
+  /** Produced blocks in percent of those and the missed ones, as `productivityOf` of `portico/chain` gives it; null before the first. */
+  productivity?: number | null;
+  /** Finished rounds in which it was active but forged no block. Absent if the adapter does not count them. */
+  missedRounds?: number;
   forgedFees: bigint;
   forgedRewards: bigint;
   /** forgedFees + forgedRewards. */

@@ -59,5 +59,9 @@ const approvalInDigits = (voteBalance: bigint, supply: bigint): number => {
   return Number(((Number(quotient) * 100) / 10 ** shift).toFixed(2)) + 0;
 };
 
+/** Produced blocks in percent of those and the missed ones, two decimals, halves rounded up; null where there are neither. */
+export const productivityOf = (produced: number, missed: number): number | null =>
+  produced + missed === 0 ? null : Math.round((produced * 10_000) / (produced + missed)) / 100;
+
 /** Mean of `count` amounts that add up to `sum`: halves rounded up, as in the fee statistics of a node's database. */
 export const averageOf = (sum: bigint, count: number): bigint => (2n * sum + BigInt(count)) / (2n * BigInt(count));

@@ -16,9 +16,9 @@ export interface Digest {
 }
 
 /** What a delegate has beyond its wallet and its rank. */
-export type DelegateFigures = Pick<Delegate, "publicKey" | "voteBalance" | "producedBlocks" | "forgedFees" | "forgedRewards" | "lastBlock"> & {
-  missedBlocks: number;
-};
+export type DelegateFigures = Required<
+  Pick<Delegate, "publicKey" | "voteBalance" | "voters" | "producedBlocks" | "missedBlocks" | "missedRounds" | "forgedFees" | "forgedRewards" | "lastBlock">
+>;
 
 /** Texts and null, as JSON has them. */
 const jsonOf = (value: string | null): string => (value === null ? "null" : JSON.stringify(value));
@@ -36,8 +36,10 @@ export const delegatePart = (delegate: DelegateFigures): string =>
     "delegate",
     delegate.publicKey,
     String(delegate.voteBalance),
+    delegate.voters,
     delegate.producedBlocks,
     delegate.missedBlocks,
+    delegate.missedRounds,
     String(delegate.forgedFees),
     String(delegate.forgedRewards),
     delegate.lastBlock && [delegate.lastBlock.id, delegate.lastBlock.height, delegate.lastBlock.timestamp],

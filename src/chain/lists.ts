@@ -65,7 +65,12 @@ export const delegateList = {
     forgedRewards: { kind: "amount", by: "range", about: "Rewards of its blocks." },
     forgedTotal: { kind: "amount", by: "range", about: "Fees and rewards of its blocks." },
     producedBlocks: { kind: "number", by: "range", about: "Number of blocks it has forged." },
+    /** Slots without a block in which it was its turn. */
+    missedBlocks: { kind: "number", by: "range", about: "Number of slots in which it was its turn and no block was forged." },
+    /** Percent; rows before the first block that was produced or missed have none, and pass no range. */
+    productivity: { kind: "decimal", by: "range", about: "Produced blocks in percent of those and the missed ones." },
     voteBalance: { kind: "amount", by: "range", about: "Sum of the balances that vote for it." },
+    voters: { kind: "number", by: "range", about: "Number of wallets that vote for it." },
     resigned: { kind: "flag", by: "value" },
   },
   orders: [
@@ -75,10 +80,13 @@ export const delegateList = {
     "publicKey",
     "approval",
     "producedBlocks",
+    "missedBlocks",
+    "productivity",
     "forgedFees",
     "forgedRewards",
     "forgedTotal",
     "voteBalance",
+    "voters",
   ],
 } as const satisfies List;
 

@@ -1,7 +1,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import type { Milestones } from "./milestones.js";
 import type { ChainSnapshot } from "../../types/chain-adapter.js";
-import type { RoundDelegate } from "../../types/chain.js";
+import type { Block, RoundDelegate } from "../../types/chain.js";
 
 export interface Round {
   /** From 1. */
@@ -105,6 +105,38 @@ export const slotsAt = (height: number, milestones: Milestones, timeOf: (height:
     // Slots that passed at the beginning of a span are not counted in the next, so that a slot may be below the first turn.
     forgerOf: (slot, order) => order.at((slot - firstTurn) % order.length),
   };
+};
+
+/** What the turns before a block are counted from. */
+interface TurnsNeeds {
+  milestones: Milestones;
+  /** The active delegates of a round, by rank. */
+  round(round: number): readonly { publicKey: string }[];
+  /** Epoch time of the chain's block at a height below that of the block. */
+  timeOf(height: number): number;
+}
+
+/**
+ * The slots that passed without a block between a block and the one before it: how many were whose turn, by public key, in the
+ * forging order of the block's round. None before the second block, which may follow genesis by years.
+ */
+export const missedTurns = ({ height, timestamp }: Pick<Block, "height" | "timestamp">, needs: TurnsNeeds): Map<string, number> => {
+  const { milestones, timeOf } = needs;
+  const missed = new Map<string, number>();
+  if (height < 3) return missed;
+  const earliest = timeOf(height - 1) + milestones.at(height - 1).blocktime;
+  if (timestamp <= earliest) return missed;
+  const { slotOf, forgerOf } = slotsAt(height, milestones, timeOf);
+  const { round } = roundOf(height, milestones);
+  const order = forgingOrder(needs.round(round), round);
+  const first = slotOf(earliest);
+  const slots = slotOf(timestamp) - first;
+  // Each delegate has one of any `order.length` slots that follow each other.
+  for (let turn = 0; turn < Math.min(slots, order.length); turn++) {
+    const forger = forgerOf(first + turn, order);
+    if (forger !== undefined) missed.set(forger.publicKey, Math.ceil((slots - turn) / order.length));
+  }
+  return missed;
 };
 
 /** Whose turn it is after a snapshot's tip. */

@@ -107,14 +107,16 @@ export const part = <Row>(name: string, of: (row: Row) => string | null, { least
   of: (row) => of(row)?.slice(-least),
 });
 
-export const range = <Row>(name: string, of: (row: Row) => bigint | number): FilterSpec<Row> => ({
+/** A row without a value passes no range. */
+export const range = <Row>(name: string, of: (row: Row) => bigint | number | null): FilterSpec<Row> => ({
   name,
   passes: (row, value) => {
     const { from, to } = value as Range<bigint | number>;
-    return (from === undefined || of(row) >= from) && (to === undefined || of(row) <= to);
+    const has = of(row);
+    return has !== null && (from === undefined || has >= from) && (to === undefined || has <= to);
   },
   samples: (rows) => {
-    const all = distinct(rows.map(of)).sort((a, b) => (a < b ? -1 : 1));
+    const all = distinct(rows.map(of).filter((value) => value !== null)).sort((a, b) => (a < b ? -1 : 1));
     const least = all[0];
     const most = all.at(-1);
     if (least === undefined || most === undefined) return [{}];
@@ -136,7 +138,10 @@ export const range = <Row>(name: string, of: (row: Row) => bigint | number): Fil
       {},
     ];
   },
-  of: (row) => ({ from: of(row), to: of(row) }),
+  of: (row) => {
+    const has = of(row);
+    return has === null ? undefined : { from: has, to: has };
+  },
 });
 
 /** A boolean. */

@@ -73,10 +73,13 @@ export const delegateSpec: ListSpec<Delegate, DelegateFilter, DelegateOrder> = {
     "publicKey",
     "approval",
     "producedBlocks",
+    "missedBlocks",
+    "productivity",
     "forgedFees",
     "forgedRewards",
     "forgedTotal",
     "voteBalance",
+    "voters",
   ],
   usual: { field: "rank", direction: "asc" },
   filters: [
@@ -92,15 +95,28 @@ export const delegateSpec: ListSpec<Delegate, DelegateFilter, DelegateOrder> = {
     range("forgedRewards", (row) => row.forgedRewards),
     range("forgedTotal", (row) => row.forgedTotal),
     range("producedBlocks", (row) => row.producedBlocks),
+    range("missedBlocks", (row) => row.missedBlocks ?? null),
+    range("productivity", (row) => row.productivity ?? null),
     range("voteBalance", (row) => row.voteBalance),
+    range("voters", (row) => row.voters ?? null),
     flag("resigned", (row) => row.resigned),
   ],
   ask: (snapshot, query) => snapshot.delegates(query),
   find: (snapshot, { username }) => snapshot.delegate(username),
   keyOf: ({ username }) => username,
-  valueOf: (row, field) => row[field],
+  valueOf: (row, field) => row[field] ?? null,
   tie: (a, b) => text(a.username, b.username),
 };
+
+/** Members, filters and orders of delegates that adapters without `delegateFigures` do not have. */
+export const delegateFigures: readonly string[] = ["voters", "missedBlocks", "productivity"];
+
+/** The list as an adapter without `delegateFigures` answers it. */
+export const withoutFigures = <Row, Filter, Field extends string>(spec: ListSpec<Row, Filter, Field>): ListSpec<Row, Filter, Field> => ({
+  ...spec,
+  fields: spec.fields.filter((field) => !delegateFigures.includes(field)),
+  filters: spec.filters.filter(({ name }) => !delegateFigures.includes(name)),
+});
 
 export const blockSpec: ListSpec<Block, BlockFilter, BlockOrder> = {
   name: "blocks",

@@ -26,6 +26,8 @@ export interface ConformanceTarget {
 /** Thrown to skip a case that the adapter does not support. */
 export class Skipped extends Error {}
 
+type Part = "locks" | "rounds" | "feeStatistics" | "delegateFigures";
+
 /** What a case works with. */
 export interface Fixture {
   readonly chain: SampleChain;
@@ -34,9 +36,9 @@ export interface Fixture {
   /** Opens an adapter for this case alone, with these blocks. Closed after the case. */
   open(blocks: readonly BlockData[]): Promise<ConformanceSubject>;
   /** Skips the case if the adapter does not support the part. */
-  needs(part: "locks" | "rounds" | "feeStatistics"): Promise<void>;
+  needs(part: Part): Promise<void>;
   /** Whether the adapter supports the part. */
-  offers(part: "locks" | "rounds" | "feeStatistics"): Promise<boolean>;
+  offers(part: Part): Promise<boolean>;
 }
 
 /** @throws Error if the adapter gives no snapshot */

@@ -183,7 +183,8 @@ const requireMethods = (context: Unchecked): void => {
 };
 
 /** Parts that an adapter may do without. */
-const parts = Object.keys({ locks: true, rounds: true, feeStatistics: true, history: true } satisfies Record<keyof NonNullable<ChainAdapter["supports"]>, true>);
+type Parts = Record<keyof NonNullable<ChainAdapter["supports"]>, true>;
+const parts = Object.keys({ locks: true, rounds: true, feeStatistics: true, delegateFigures: true, history: true } satisfies Parts);
 
 /** A misspelt part would count as supported. */
 const requireSupports = (supports: unknown): void => {

@@ -31,7 +31,7 @@ const walletFigures = async (snapshot: ChainSnapshot): Promise<Omit<WalletFigure
 
 const delegateFigures = async (snapshot: ChainSnapshot): Promise<DelegateFigures[]> => {
   const { rows } = await snapshot.delegates({ filter: {}, order: { field: "username", direction: "asc" }, ...everything });
-  return rows.map(({ voteBalance, forgedFees, forgedRewards, forgedTotal, vote: _, balance: __, missedBlocks: ___, ...rest }) => ({
+  return rows.map(({ voteBalance, forgedFees, forgedRewards, forgedTotal, vote: _, balance: __, voters: ___, missedBlocks: ____, productivity: _____, missedRounds: ______, ...rest }) => ({
     ...rest,
     voteBalance: String(voteBalance),
     forgedFees: String(forgedFees),

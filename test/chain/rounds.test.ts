@@ -1,13 +1,17 @@
 import { expect } from "chai";
+import fc from "fast-check";
 import { createMilestones } from "../../src/chain/milestones.js";
 import {
   endsRound,
   forgingOrder,
+  missedTurns,
   rankDelegates,
   type Round,
   roundOf,
 } from "../../src/chain/rounds.js";
 import type { Milestone } from "../../types/node-context.js";
+import type { Tip } from "../../types/chain.js";
+import { missedSlots } from "../memory-adapter/missed-slots.js";
 import { loadChain } from "../data/read.js";
 
 const first: Milestone = { height: 1, reward: 0, activeDelegates: 51, blocktime: 8, epoch: "2017-03-21T13:00:00.000Z" };
@@ -107,6 +111,48 @@ describe("the forging order", () => {
     }
   });
 
+});
+
+describe("missed turns", () => {
+  const order = ["a", "b", "c", "d", "e", "f", "g"];
+  const delegatesOf = (round: number) => order.slice(0, 3 + (round % 5)).map((publicKey) => ({ publicKey }));
+  const counted = (keys: readonly string[]): Record<string, number> => {
+    const counts: Record<string, number> = {};
+    for (const key of keys) counts[key] = (counts[key] ?? 0) + 1;
+    return counts;
+  };
+
+  it("are those of the slots that pass between two blocks, whatever milestones change", () => {
+    const gaps = fc.array(fc.tuple(fc.constantFrom(0, 0, 0, 1, 5, 40), fc.constantFrom(0, 0, 3)), { minLength: 1, maxLength: 20 });
+    const changes = fc.array(fc.record({ height: fc.integer({ min: 2, max: 20 }), blocktime: fc.constantFrom(2, 5, 8, 13), activeDelegates: fc.integer({ min: 1, max: 7 }) }), { maxLength: 4 });
+    fc.assert(
+      fc.property(changes, gaps, (later, wishes) => {
+        const milestones = createMilestones([{ ...first, activeDelegates: 5 }, ...later]);
+        const times = [0];
+        for (const [missed, late] of wishes) times.push((times.at(-1) ?? 0) + milestones.at(times.length).blocktime + missed * milestones.at(times.length + 1).blocktime + late);
+        const timeOf = (height: number): number => times[height - 1] ?? NaN;
+        for (let height = 3; height <= times.length; height++) {
+          const [before, block] = [height - 1, height].map((at) => ({ id: "", height: at, timestamp: timeOf(at) })) as [Tip, Tip];
+          const { round } = roundOf(height, milestones);
+          const byRank = delegatesOf(round).map(({ publicKey }) => publicKey);
+          const slots = missedSlots(before, block, { milestones: milestones.all, timeOf, round, byRank });
+          expect(Object.fromEntries(missedTurns(block, { milestones, round: delegatesOf, timeOf }))).to.deep.equal(counted(slots));
+        }
+      }),
+    );
+  });
+
+  it("are none before the second block, and are counted at once however many they are", () => {
+    const milestones = milestonesOf({ 1: 5 });
+    const needs = { milestones, round: () => order.slice(0, 5).map((publicKey) => ({ publicKey })), timeOf: (height: number) => (height === 1 ? 0 : 1_000_000_000) };
+    expect(missedTurns({ height: 2, timestamp: 1_000_000_000 }, needs).size).to.equal(0);
+    expect(missedTurns({ height: 3, timestamp: 1_000_000_008 }, needs).size).to.equal(0);
+    // After slot 125,000,000, which is the first delegate's: the gap begins with the second's turn.
+    const gap = 3_000_000_002;
+    const missed = missedTurns({ height: 3, timestamp: 1_000_000_000 + 8 * (gap + 1) }, needs);
+    const [one = "", two = "", three = "", four = "", five = ""] = forgingOrder(order.slice(0, 5), 1);
+    expect(Object.fromEntries(missed)).to.deep.equal({ [two]: 600_000_001, [three]: 600_000_001, [four]: 600_000_000, [five]: 600_000_000, [one]: 600_000_000 });
+  });
 });
 
 describe("ranks", () => {

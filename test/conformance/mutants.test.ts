@@ -305,7 +305,22 @@ const mutants: Mutant[] = [
   {
     fault: "a round without a block by the delegate is not counted as missed",
     noticedBy: /^figures: the whole chain/,
-    answers: (sound) => alterDelegates(sound, (delegate) => ({ ...delegate, missedBlocks: 0 })),
+    answers: (sound) => alterDelegates(sound, (delegate) => ({ ...delegate, missedRounds: 0 })),
+  },
+  {
+    fault: "rounds without a block are given as missed blocks",
+    noticedBy: /^figures: the whole chain/,
+    answers: (sound) => alterDelegates(sound, (delegate) => ({ ...delegate, missedBlocks: delegate.missedRounds ?? 0 })),
+  },
+  {
+    fault: "productivity is 0, not null, before the first block",
+    noticedBy: /^figures: the whole chain/,
+    answers: (sound) => alterDelegates(sound, (delegate) => ({ ...delegate, productivity: delegate.productivity ?? 0 })),
+  },
+  {
+    fault: "voters without a balance are not counted",
+    noticedBy: /^figures: the whole chain/,
+    answers: (sound) => alterDelegates(sound, (delegate) => ({ ...delegate, voters: delegate.voteBalance === 0n ? 0 : (delegate.voters ?? 0) - 1 })),
   },
   {
     fault: "a vote of the second version names its sender as recipient",
@@ -571,31 +586,42 @@ describe("the conformance suite skips", () => {
   };
 
   it("what an adapter does not support, and gives the reason", async () => {
-    const skipped = await skippedOf({ locks: false, rounds: false, feeStatistics: false, history: false });
+    const skipped = await skippedOf({ locks: false, rounds: false, feeStatistics: false, delegateFigures: false, history: false });
     const rooms = [...new Set([...skipped.keys()].map((name) => name.split(":")[0]))];
-    expect(rooms).to.have.members(["look-ups", "locks", "fee statistics", "following", "earlier heights"]);
+    expect(rooms).to.have.members(["look-ups", "locks", "delegates", "fee statistics", "following", "earlier heights"]);
     expect([...new Set(skipped.values())]).to.have.members([
       "the adapter does not offer locks",
       "the adapter does not offer feeStatistics",
       "the adapter does not offer rounds",
+      "the adapter does not offer delegateFigures",
       "the adapter does not offer history",
       "the adapter has no `changes`",
     ]);
   });
 
-  it("missed rounds if an adapter does not count them", async () => {
+  it("figures of delegates that an adapter does not count", async () => {
+    const figures = ["voters", "missedBlocks", "productivity"] as const;
+    const bare = (delegate: Delegate): Delegate => [...figures, "missedRounds" as const].reduce(dropped, delegate);
     const suite = createConformanceSuite({
       createAdapter: ({ network, blocks }) => {
         const sound = createMemoryAdapter(network);
         for (const block of blocks) sound.apply(block);
         const uncounted = (found: ChainSnapshot): ChainSnapshot => ({
           ...found,
-          ...alterDelegates(found, (delegate) => dropped(delegate, "missedBlocks")),
+          delegate: async (name) => {
+            const delegate = await found.delegate(name);
+            return delegate && bare(delegate);
+          },
+          delegates: async (query) => {
+            if (figures.some((name) => query.order.field === name || name in query.filter)) throw new Error("was asked for what it does not offer");
+            const { rows, total } = await found.delegates(query);
+            return { rows: rows.map(bare), total };
+          },
         });
-        return { adapter: { snapshot: async () => uncounted((await sound.snapshot()) as ChainSnapshot) } };
+        return { adapter: { supports: { delegateFigures: false }, snapshot: async () => uncounted((await sound.snapshot()) as ChainSnapshot) } };
       },
     });
-    expect(await failuresOf(suite, /^figures/)).to.deep.equal([]);
+    expect(await failuresOf(suite, /^(?:figures|delegates|look-ups)/)).to.deep.equal([]);
   });
 
   it("nothing if an adapter supports everything", async () => {

@@ -27,6 +27,8 @@ const paths = (): string[] => {
     `/wallets/${sender?.publicKey ?? ""}`,
     "/delegates",
     "/delegates?orderBy=voteBalance:desc&limit=5",
+    "/delegates?orderBy=productivity:desc&limit=60",
+    "/delegates?orderBy=missedBlocks&voters.from=1",
     `/delegates/${forger?.username ?? ""}`,
     `/delegates/${forger?.username ?? ""}/blocks?limit=3`,
     `/delegates/${forger?.username ?? ""}/voters`,

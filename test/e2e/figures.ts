@@ -1,4 +1,5 @@
 import { appliedOnce } from "../memory-adapter/applied.js";
+import { missedSlots } from "../memory-adapter/missed-slots.js";
 import type { BlockData, TransactionData } from "../../types/events.js";
 import { type Chain, type DelegateFigures, type LockFigures, loadChain, type ChainName, type WalletFigures } from "../data/read.js";
 
@@ -14,6 +15,9 @@ export interface WalletRow extends WalletFigures {
 /** The rank is filled in where the figures have none. */
 export interface RankedDelegate extends DelegateFigures {
   rank: number | null;
+  voters: number;
+  /** Slots without a block in which it was its turn. */
+  missedBlocks: number;
 }
 
 export interface BlockRow extends BlockData {
@@ -79,6 +83,18 @@ const chainOf = (name: ChainName): Chain => {
 const rankIn = (chain: Chain, { username }: DelegateFigures): number | null =>
   (appliedOnce(chain).snapshot() as { delegate(username: string): { rank: number | null } | undefined }).delegate(username)?.rank ?? null;
 
+/** Public keys, once for each slot that passed without a block. The tests' own adapter tells who was active. */
+const missedIn = (chain: Chain): string[] => {
+  const [size, snapshot] = [51, appliedOnce(chain).snapshot() as { round(round: number): { publicKey: string }[] | undefined }];
+  const constants = [{ height: 1, blocktime: 8, activeDelegates: size }];
+  return chain.blocks.slice(2).flatMap((block) => {
+    const round = Math.ceil(block.height / size);
+    const byRank = (snapshot.round(round) ?? []).map(({ publicKey }) => publicKey);
+    const before = chain.blocks[block.height - 2] ?? block;
+    return missedSlots(before, block, { milestones: constants, timeOf: (height) => chain.blocks[height - 1]?.timestamp ?? NaN, round, byRank });
+  });
+};
+
 const read = (name: ChainName): Figures => {
   const chain = chainOf(name);
   const addresses = new Map(chain.wallets.map(({ publicKey, address }) => [publicKey, address]));
@@ -87,7 +103,13 @@ const read = (name: ChainName): Figures => {
     if (address === undefined) throw new Error(`no wallet has the key ${publicKey}`);
     return address;
   };
-  const delegateRows = chain.delegates.map((delegate) => ({ ...delegate, rank: delegate.rank === undefined ? rankIn(chain, delegate) : delegate.rank }));
+  const missed = missedIn(chain);
+  const delegateRows = chain.delegates.map((delegate) => ({
+    ...delegate,
+    rank: delegate.rank === undefined ? rankIn(chain, delegate) : delegate.rank,
+    voters: chain.wallets.filter(({ vote }) => vote === delegate.publicKey).length,
+    missedBlocks: missed.filter((publicKey) => publicKey === delegate.publicKey).length,
+  }));
   const delegates = new Map(delegateRows.map((delegate) => [delegate.publicKey, delegate]));
   const last = chain.blocks.at(-1);
   if (last === undefined) throw new Error("a chain without blocks");

@@ -16,14 +16,18 @@ const exactly = <Row>(name: string, rows: Row[], value: (row: Row) => Value | un
 };
 
 /** From the first third to the second of the values that occur, bounds included; and with a lower bound only. */
-const between = <Row>(name: string, rows: Row[], value: (row: Row) => bigint | number): Filter<Row>[] => {
-  if (rows.length === 0) return [];
-  const values = rows.map(value).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+const between = <Row>(name: string, rows: Row[], value: (row: Row) => bigint | number | null): Filter<Row>[] => {
+  const values = rows.map(value).filter((each) => each !== null).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+  if (values.length === 0) return [];
   const from = values[Math.floor(values.length / 3)] as bigint | number;
   const to = values[Math.floor((2 * values.length) / 3)] as bigint | number;
+  const passes = (row: Row, upTo: bigint | number | undefined, least: bigint | number): boolean => {
+    const has = value(row);
+    return has !== null && has >= least && (upTo === undefined || has <= upTo);
+  };
   return [
-    { body: { [name]: { from, to } }, passes: (row) => value(row) >= from && value(row) <= to },
-    { body: { [name]: { from: to } }, passes: (row) => value(row) >= to },
+    { body: { [name]: { from, to } }, passes: (row) => passes(row, to, from) },
+    { body: { [name]: { from: to } }, passes: (row) => passes(row, undefined, to) },
   ];
 };
 
@@ -83,6 +87,12 @@ export const walletKind: Kind<WalletRow> = {
   }),
 };
 
+/** In percent: hundredths in whole numbers, halves up. */
+const productivity = ({ producedBlocks, missedBlocks }: RankedDelegate): number | null => {
+  const turns = producedBlocks + missedBlocks;
+  return turns === 0 ? null : Number((BigInt(producedBlocks) * 20_000n + BigInt(turns)) / BigInt(2 * turns)) / 100;
+};
+
 /** A delegate with its wallet. */
 export interface DelegateRow extends RankedDelegate {
   wallet: WalletRow;
@@ -111,7 +121,10 @@ export const delegateKind: Kind<DelegateRow> = {
       ...between("forgedRewards", rows, ({ forgedRewards }) => amount(forgedRewards)),
       ...between("forgedTotal", rows, ({ forgedTotal }) => amount(forgedTotal)),
       ...between("producedBlocks", rows, ({ producedBlocks }) => producedBlocks),
+      ...between("missedBlocks", rows, ({ missedBlocks }) => missedBlocks),
+      ...between("productivity", rows, productivity),
       ...between("voteBalance", rows, ({ voteBalance }) => amount(voteBalance)),
+      ...between("voters", rows, ({ voters }) => voters),
     ];
   },
   orders: {
@@ -122,10 +135,13 @@ export const delegateKind: Kind<DelegateRow> = {
     publicKey: ({ publicKey }) => publicKey,
     approval: ({ approval }) => approval,
     producedBlocks: ({ producedBlocks }) => producedBlocks,
+    missedBlocks: ({ missedBlocks }) => missedBlocks,
+    productivity,
     forgedFees: ({ forgedFees }) => amount(forgedFees),
     forgedRewards: ({ forgedRewards }) => amount(forgedRewards),
     forgedTotal: ({ forgedTotal }) => amount(forgedTotal),
     voteBalance: ({ voteBalance }) => amount(voteBalance),
+    voters: ({ voters }) => voters,
   },
   defaultOrder: "rank:asc",
   tie: (a, b) => compareText(a.username, b.username),
@@ -135,13 +151,15 @@ export const delegateKind: Kind<DelegateRow> = {
     address: row.address,
     publicKey: row.publicKey,
     votes: amount(row.voteBalance),
+    voters: row.voters,
     ...(row.rank === null ? {} : { rank: row.rank }),
     isResigned: row.resigned,
     blocks: {
       produced: row.producedBlocks,
+      missed: row.missedBlocks,
       ...(row.lastBlock === null ? {} : { last: { id: row.lastBlock.id, height: row.lastBlock.height, timestamp: timestampOf(row.lastBlock.timestamp) } }),
     },
-    production: { approval: row.approval },
+    production: { approval: row.approval, productivity: productivity(row) },
     forged: { fees: amount(row.forgedFees), rewards: amount(row.forgedRewards), total: amount(row.forgedTotal) },
   }),
 };

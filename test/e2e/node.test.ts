@@ -139,7 +139,7 @@ describe("node of a host that provides no information", () => {
   const { tip } = figuresOf("core3-testnet-a");
   let served: Interface;
   before(async () => {
-    const chain = { ...(await storedChain("core3-testnet-a")), supports: { rounds: false, feeStatistics: false } };
+    const chain = { ...(await storedChain("core3-testnet-a")), supports: { rounds: false, feeStatistics: false, delegateFigures: false } };
     served = await serveChain("core3-testnet-a", { chain });
   });
 
@@ -149,7 +149,7 @@ describe("node of a host that provides no information", () => {
   });
 
   it("answers 501 for what its adapter does not support", async () => {
-    for (const path of ["/rounds/1/delegates", "/node/fees"]) {
+    for (const path of ["/rounds/1/delegates", "/node/fees", "/delegates?orderBy=productivity", "/delegates?voters.from=1", "/delegates?missedBlocks.to=0"]) {
       const { status, body } = await served.get(path);
       expect(status).to.equal(501);
       expect(body).to.deep.equal({ statusCode: 501, error: "Not Implemented", message: "This node does not offer that.", code: "NOT_SUPPORTED" });

@@ -451,10 +451,10 @@ describe("the standalone host", () => {
       const path = join(folder, "data", "chain.mdb");
       const root = open({ path, noSubdir: true, keyEncoding: "binary" });
       const meta = root.openDB<unknown, Buffer>({ name: "meta", keyEncoding: "binary", encoding: "msgpack" });
-      meta.putSync(Buffer.from("store"), { layout: 2 });
+      meta.putSync(Buffer.from("store"), { layout: 1 });
       await root.close();
       expect(await refusal({})).to.match(
-        /chain\.mdb is no store of layout 1, the only one that this version reads: move it away and the chain is reindexed from the block source; webhooks are kept\.$/,
+        /chain\.mdb is no store of layout 2, the only one that this version reads: move it away and the chain is reindexed from the block source; webhooks are kept\.$/,
       );
       rmSync(path);
       expect((await start()).height).to.equal(1);

@@ -53,7 +53,7 @@ describe("npm start -- --verify", () => {
     await closeStores();
     const error = await told({ dataDir, network: "local", verify: "any" }).catch((one: unknown) => one);
     expect(error).to.be.instanceOf(HostError);
-    expect((error as HostError).message).to.match(/^\S+chain\.mdb is no store of layout 1, the only one that this version reads: move it away .+ webhooks are kept\.$/);
+    expect((error as HostError).message).to.match(/^\S+chain\.mdb is no store of layout 2, the only one that this version reads: move it away .+ webhooks are kept\.$/);
   });
 
   it("exits with 1 for a sound store of another network than the one named, and says that the option is wrong, not the store", async () => {

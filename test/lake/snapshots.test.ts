@@ -87,7 +87,7 @@ describe("snapshots of a lake", () => {
 
   it("are of final blocks, with the digest of the state after them, and nothing of how they were made is left", async () => {
     const [snapshot] = manifestOf(dir)?.snapshots ?? [];
-    expect(snapshot).to.include({ height: 150, id: blocks[149]?.id, layout: 1, digest: digestAt(150), file: `snapshots/150-${blocks[149]?.id}.mdb.gz` });
+    expect(snapshot).to.include({ height: 150, id: blocks[149]?.id, layout: 2, digest: digestAt(150), file: `snapshots/150-${blocks[149]?.id}.mdb.gz` });
     await until("the removal of the draft", () => !existsSync(join(dataDir, "snapshot-draft")));
   });
 
@@ -177,7 +177,7 @@ describe("snapshots of a lake", () => {
       return lines;
     };
     try {
-      expect((await changed({ layout: 8 })).join()).to.include("has layout 8, not 1: the blocks are read instead");
+      expect((await changed({ layout: 8 })).join()).to.include("has layout 8, not 2: the blocks are read instead");
       expect((await changed({ digest: "0".repeat(64) })).join()).to.include("the snapshot of block 150 has the state");
       expect((await changed({ id: "1" })).join()).to.include("not of 150 (1)");
     } finally {

@@ -32,7 +32,7 @@ export const wallets: Ordering<Wallet, WalletOrder> = {
 };
 
 export const delegates: Ordering<Delegate, DelegateOrder> = {
-  value: (delegate, field) => delegate[field],
+  value: (delegate, field) => delegate[field] ?? null,
   tie: (a, b) => ascending(a.username, b.username),
   key: ({ username }) => username,
 };

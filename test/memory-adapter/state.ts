@@ -4,6 +4,7 @@ import type { WalletDraft } from "../../types/transaction-type.js";
 import { approvalOf } from "../../src/chain/amount.js";
 import { applyBlock } from "../../src/chain/blocks/apply.js";
 import type { FullBlock } from "../../src/chain/blocks/block.js";
+import { missedSlots } from "./missed-slots.js";
 import { endsRound, rankDelegates, roundOf } from "../../src/chain/rounds.js";
 import type { ChainRules } from "../../src/chain/rules.js";
 
@@ -20,7 +21,9 @@ export interface State {
   ranks: Map<string, number>;
   rounds: Map<number, RoundDelegate[]>;
   /** A delegate's public key, once for each round in which it was active and forged nothing. */
-  missed: string[];
+  missedRounds: string[];
+  /** A delegate's public key, once for each slot that passed without a block and was its turn. */
+  missedSlots: string[];
 }
 
 export const emptyState = (rules: ChainRules): State => ({
@@ -30,7 +33,8 @@ export const emptyState = (rules: ChainRules): State => ({
   locks: new Map(),
   ranks: new Map(),
   rounds: new Map(),
-  missed: [],
+  missedRounds: [],
+  missedSlots: [],
 });
 
 const sum = (amounts: Iterable<bigint>): bigint => {
@@ -49,6 +53,12 @@ export const tipOf = ({ blocks }: State): Tip => {
 export const supplyOf = ({ blocks }: State): bigint =>
   sum(blocks.map(({ block }) => (block.height === 1 ? block.totalAmount : 0n) + block.reward));
 
+/** Hundredths of a percent in whole numbers: half of the divisor is added before the division, which cuts. */
+const productivityIn = (produced: number, missed: number): number | null => {
+  const turns = BigInt(produced + missed);
+  return turns === 0n ? null : Number((BigInt(produced) * 20_000n + turns) / (2n * turns)) / 100;
+};
+
 /** Summed over all voters each time. */
 const voteBalanceOf = (publicKey: string, { drafts }: State): bigint =>
   sum([...drafts.values()].filter(({ vote }) => vote === publicKey).map(({ balance, lockedBalance }) => balance + lockedBalance));
@@ -60,15 +70,19 @@ const delegateOf = (draft: WalletDraft, username: string, state: State, supply: 
   const forgedFees = sum(forged.map(({ totalFee }) => totalFee));
   const forgedRewards = sum(forged.map(({ reward }) => reward));
   const last = forged.at(-1);
+  const missedBlocks = state.missedSlots.filter((missing) => missing === publicKey).length;
   return {
     username,
     address: draft.address,
     publicKey,
     voteBalance,
+    voters: [...state.drafts.values()].filter(({ vote }) => vote === publicKey).length,
     rank: state.ranks.get(publicKey) ?? null,
     approval: approvalOf(voteBalance, supply),
     producedBlocks: forged.length,
-    missedBlocks: state.missed.filter((missing) => missing === publicKey).length,
+    missedBlocks,
+    productivity: productivityIn(forged.length, missedBlocks),
+    missedRounds: state.missedRounds.filter((missing) => missing === publicKey).length,
     forgedFees,
     forgedRewards,
     forgedTotal: forgedFees + forgedRewards,
@@ -126,8 +140,17 @@ const endRound = (state: State): State => {
       ranked.slice(0, activeDelegates).map(({ publicKey, username, voteBalance }) => ({ publicKey, username, voteBalance })),
     );
   }
-  const missed = [...state.missed, ...missing(state)];
-  return { ...state, missed, rounds, ranks: new Map(ranked.map(({ publicKey }, index) => [publicKey, index + 1])) };
+  const missedRounds = [...state.missedRounds, ...missing(state)];
+  return { ...state, missedRounds, rounds, ranks: new Map(ranked.map(({ publicKey }, index) => [publicKey, index + 1])) };
+};
+
+/** Whose turn each slot was that passed without a block before the last of some blocks. */
+const missedBefore = (blocks: readonly FullBlock[], { rules: { milestones }, rounds }: State): string[] => {
+  const [before, last] = blocks.slice(-2).map(({ block }) => block);
+  if (before === undefined || last === undefined || before.height === 1) return [];
+  const { round } = roundOf(last.height, milestones);
+  const turns = { milestones: milestones.all, timeOf: (height: number) => blocks[height - 1]?.block.timestamp ?? NaN };
+  return missedSlots(before, last, { ...turns, round, byRank: (rounds.get(round) ?? []).map(({ publicKey }) => publicKey) });
 };
 
 const chains = (data: BlockData, { blocks }: State): boolean => {
@@ -152,6 +175,7 @@ export const withBlock = (state: State, data: BlockData): State => {
     if (after === undefined) locks.delete(id);
     else locks.set(id, after);
   }
-  const next = { ...state, drafts, locks, blocks: [...state.blocks, full] };
+  const blocks = [...state.blocks, full];
+  const next = { ...state, drafts, locks, blocks, missedSlots: [...state.missedSlots, ...missedBefore(blocks, state)] };
   return endsRound(full.block.height, state.rules.milestones) ? endRound(next) : next;
 };

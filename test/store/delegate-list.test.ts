@@ -75,6 +75,23 @@ describe("the delegates at a tip", () => {
     );
   });
 
+  it("miss every slot of a gap, however long, which is counted at once and taken back with its block", async () => {
+    const maker = createChainMaker([firstMilestone(3)]);
+    const first = { version: 1, fee: 0n } as const;
+    maker.add({ generator: origin, transactions: [ada, bob, cyd].flatMap((actor) => [transfer(origin, actor, 1_000n, first), registration(actor, actor.name, first)]) });
+    maker.add({ generator: ada });
+    const { store, rules } = openTemporaryStore(networkOf(maker.blocks[0]!));
+    await store.apply(maker.blocks.map(rules.parseBlock));
+    const before = read(store);
+    const missed = ({ all }: DelegateList): unknown[] => all.map(({ missedBlocks }) => missedBlocks).sort();
+    expect(missed(before), "genesis and the first block are years apart").to.deep.equal([0, 0, 0]);
+    await store.apply([rules.parseBlock(maker.add({ generator: ada, missed: 5_000_000 }))]);
+    expect(missed(read(store))).to.deep.equal([1_666_666, 1_666_667, 1_666_667]);
+    expect(read(store).byUsername.get("cyd")?.productivity).to.equal(0);
+    await store.revert();
+    expectSame(read(store), before);
+  });
+
   it("are reused and not read again when a block does not touch them", async () => {
     const maker = createChainMaker([firstMilestone(3)]);
     const first = { version: 1, fee: 0n } as const;

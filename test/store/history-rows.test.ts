@@ -34,7 +34,7 @@ describe("rows of the history", () => {
     const digest = Buffer.alloc(32, 0xab);
     const height = { supply: 2n ** 70n, wallets: 300, digest };
     const figures = { balance: -5n, nonce: 9n, lockedBalance: 2n ** 65n };
-    const delegate = { voteBalance: 2n ** 66n, producedBlocks: 256, missedBlocks: 3, forgedFees: 4n, forgedRewards: 5n, lastHeight: 70_000 };
+    const delegate = { voteBalance: 2n ** 66n, voters: 2 ** 33, producedBlocks: 256, missedBlocks: 3, missedRounds: 2, forgedFees: 4n, forgedRewards: 5n, lastHeight: 70_000 };
     const traits = { publicKey: "02", vote: null, username: "é", secondPublicKey: "03", resigned: true, multiSignature: { min: 2, publicKeys: ["a", "b"] } };
     expect({ ...unpackHeight(packHeight(height)), digest: unpackDigest(packHeight(height)) }).to.deep.equal(height);
     expect(unpackFigures(packFigures(figures))).to.deep.equal(figures);

@@ -57,7 +57,7 @@ describe("a copy of a store at a height", function () {
     }
     const copy = await copying;
     expect(writes).to.be.above(0);
-    expect(copy).to.include({ height: 50, id: blocks[49]?.id, layout: 1 });
+    expect(copy).to.include({ height: 50, id: blocks[49]?.id, layout: 2 });
     const dataDir = join(copy?.file ?? "", "..");
     expect(await verifyStore({ dataDir, nethash })).to.deep.include({ faults: [], height: 50, digest: copy?.digest });
     expect(readFileSync(store.environment.path).includes(webhookRow.target)).to.equal(true);

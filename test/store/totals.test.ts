@@ -199,7 +199,10 @@ const delegateFilters = (): Values<DelegateFilter> => ({
   forgedRewards: { from: 1n },
   forgedTotal: { from: 1n },
   producedBlocks: { from: 1 },
+  missedBlocks: { to: 0 },
+  productivity: { from: 1 },
   voteBalance: { from: 1n },
+  voters: { from: 1 },
   resigned: false,
 });
 

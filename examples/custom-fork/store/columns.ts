@@ -53,8 +53,11 @@ export interface WalletRow {
   multiSignature: MultiSignature | null;
   resigned: boolean;
   voteBalance: bigint;
+  voters: number;
   rank: number | null;
   producedBlocks: number;
+  missedBlocks: number;
+  productivity: number | null;
   forgedFees: bigint;
   forgedRewards: bigint;
   forgedTotal: bigint;
@@ -73,8 +76,11 @@ export const walletColumns: Columns<WalletRow> = {
   multiSignature: "json",
   resigned: "flag",
   voteBalance: "amount",
+  voters: "number",
   rank: "number",
   producedBlocks: "number",
+  missedBlocks: "number",
+  productivity: "number",
   forgedFees: "amount",
   forgedRewards: "amount",
   forgedTotal: "amount",

@@ -45,7 +45,9 @@ export interface List<Row, Filter, Field extends string> {
 
 const between = ({ from, to }: Range<bigint | number>, expression: string, bind: Bind): string => {
   const bound = (value: bigint | number): string => bind(typeof value === "bigint" ? boundText(value) : value);
-  return [from === undefined ? "1" : `${expression} >= ${bound(from)}`, to === undefined ? "1" : `${expression} <= ${bound(to)}`].join(" AND ");
+  // Rows without a value pass no range, whatever its bounds.
+  const bounds = [from === undefined ? "1" : `${expression} >= ${bound(from)}`, to === undefined ? "1" : `${expression} <= ${bound(to)}`];
+  return [`${expression} IS NOT NULL`, ...bounds].join(" AND ");
 };
 
 /** The condition that a filter stands for, by how the table of its list (`portico/chain`) says that rows are compared with it. */
@@ -85,7 +87,7 @@ const delegates: List<Delegate, DelegateFilter, DelegateOrder> = {
   table: "wallets",
   only: "username IS NOT NULL",
   ...byColumns<DelegateFilter, DelegateOrder>(delegateList, { orders: { approval }, filters: { approval: conditions.range(approval) } }),
-  gaps: ["rank"],
+  gaps: ["rank", "productivity"],
   ties: [{ by: "username", first: "ASC" }],
   rowFrom: delegateFrom,
 };

@@ -29,16 +29,20 @@ export const walletFrom = (found: SqlRow): Wallet => {
 };
 
 export const delegateFrom = (found: SqlRow, { supply }: State): Delegate => {
-  const { username, address, publicKey, voteBalance, rank, producedBlocks, forgedFees, forgedRewards, forgedTotal, lastBlock, resigned, vote, balance } =
-    rowFrom(walletColumns, found, "null");
+  const row = rowFrom(walletColumns, found, "null");
+  const { username, address, publicKey, voteBalance, voters, rank, producedBlocks, missedBlocks, productivity } = row;
+  const { forgedFees, forgedRewards, forgedTotal, lastBlock, resigned, vote, balance } = row;
   return {
     username: username ?? "",
     address,
     publicKey: publicKey ?? "",
     voteBalance,
+    voters,
     rank,
     approval: approvalOf(voteBalance, supply),
     producedBlocks,
+    missedBlocks,
+    productivity,
     forgedFees,
     forgedRewards,
     forgedTotal,

@@ -1,5 +1,6 @@
 import type { BlockData, Lock, Transaction } from "portico";
-import { applyBlock, type BlockChanges, type ChainRules, emptyWallet, endsRound, type FullBlock, rankDelegates, roundOf } from "portico/chain";
+import { applyBlock, type BlockChanges, type ChainRules, emptyWallet, endsRound, type FullBlock } from "portico/chain";
+import { missedTurns, productivityOf, rankDelegates, roundOf } from "portico/chain";
 import { amountText } from "./amounts.js";
 import { blockColumns, lockColumns, rowFrom, transactionColumns, valuesOf, walletColumns, type WalletRow } from "./columns.js";
 import type { Database, SqlRow, SqlValue } from "./database.js";
@@ -14,7 +15,18 @@ const insert = (database: Database, name: TableName, born: number, values: reado
 
 const walletFrom = (row: SqlRow): WalletRow => rowFrom(walletColumns, row, "null");
 
-const noDelegate = { voteBalance: 0n, rank: null, producedBlocks: 0, forgedFees: 0n, forgedRewards: 0n, forgedTotal: 0n, lastBlock: null };
+const noDelegate = {
+  voteBalance: 0n,
+  voters: 0,
+  rank: null,
+  producedBlocks: 0,
+  missedBlocks: 0,
+  productivity: null,
+  forgedFees: 0n,
+  forgedRewards: 0n,
+  forgedTotal: 0n,
+  lastBlock: null,
+};
 
 /** The wallets that a block touches: read once, changed in memory, and written as new rows at the end of the block. */
 const createWallets = (database: Database, rules: ChainRules) => {
@@ -49,16 +61,34 @@ const createWallets = (database: Database, rules: ChainRules) => {
 
 type Wallets = ReturnType<typeof createWallets>;
 
-const changeWallets = ({ block }: FullBlock, changes: BlockChanges, wallets: Wallets): void => {
+/** The turns that passed without a block before this one. */
+const turnsBefore = (block: FullBlock["block"], { database, rules: { milestones } }: Needs): Map<string, number> =>
+  missedTurns(block, {
+    milestones,
+    round: (round) => {
+      const rows = database.all("SELECT publicKey FROM rounds WHERE round = ? AND gone = ? ORDER BY position", [round, never]);
+      return rows as unknown as { publicKey: string }[];
+    },
+    timeOf: (height) => database.get("SELECT timestamp FROM blocks WHERE height = ? AND gone = ?", [height, never])?.timestamp as number,
+  });
+
+const changeWallets = ({ block }: FullBlock, changes: BlockChanges, wallets: Wallets, needs: Needs): void => {
   for (const [address, { after }] of changes.wallets) Object.assign(wallets.touch(address), after);
-  for (const [publicKey, by] of changes.votes) {
+  for (const publicKey of new Set([...changes.votes.keys(), ...changes.voters.keys()])) {
     const delegate = wallets.touchKey(publicKey);
     if (delegate.username === null) throw new Error(`block ${block.height} contains a vote for ${publicKey}, which is not a delegate`);
-    delegate.voteBalance += by;
+    delegate.voteBalance += changes.votes.get(publicKey) ?? 0n;
+    delegate.voters += changes.voters.get(publicKey) ?? 0;
+  }
+  for (const [publicKey, turns] of turnsBefore(block, needs)) {
+    const delegate = wallets.touchKey(publicKey);
+    delegate.missedBlocks += turns;
+    delegate.productivity = productivityOf(delegate.producedBlocks, delegate.missedBlocks);
   }
   const generator = wallets.touchKey(block.generatorPublicKey);
   if (generator.username === null) return;
   generator.producedBlocks += 1;
+  generator.productivity = productivityOf(generator.producedBlocks, generator.missedBlocks);
   generator.forgedFees += block.totalFee;
   generator.forgedRewards += block.reward;
   generator.forgedTotal += block.totalFee + block.reward;
@@ -136,7 +166,7 @@ export const writeBlock = (data: BlockData, needs: Needs): State => {
 
   const wallets = createWallets(database, rules);
   const changes = applyBlock(full, { wallet: wallets.find, lock: (id) => findLock(database, id) }, rules);
-  changeWallets(full, changes, wallets);
+  changeWallets(full, changes, wallets, needs);
   if (endsRound(block.height, rules.milestones)) endRound(block.height, revision, wallets, needs);
   wallets.write(revision);
   writeLocks(changes, revision, database);

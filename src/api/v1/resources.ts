@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Delegate, Wallet } from "../../../types/chain.js";
 import { Amount, AmountText, TextOrNull } from "../fields.js";
+import { productivityOf } from "../../chain/amount.js";
 
 const Keys = Type.Array(Type.String());
 const Bit = Type.Integer({ minimum: 0, maximum: 1, description: "1 if there is a second public key, otherwise 0." });
@@ -83,19 +84,15 @@ export const DelegateResource = Type.Object(
 /** The form in searches and accounts/delegates. */
 export const FoundDelegateResource = Type.Object({ ...common, vote: AmountText }, { title: "FoundDelegate" });
 
-/** Produced blocks in percent of produced and missed ones; 0 if there are neither. */
-const productivityOf = (produced: number, missed: number): number =>
-  produced + missed === 0 ? 0 : Math.round((produced * 10_000) / (produced + missed)) / 100;
-
 const presentCommon = (delegate: Delegate) => {
-  const missedblocks = delegate.missedBlocks ?? 0;
+  const missedblocks = delegate.missedRounds ?? 0;
   return {
     username: delegate.username,
     address: delegate.address,
     publicKey: delegate.publicKey,
     producedblocks: delegate.producedBlocks,
     missedblocks,
-    productivity: productivityOf(delegate.producedBlocks, missedblocks),
+    productivity: productivityOf(delegate.producedBlocks, missedblocks) ?? 0,
     approval: delegate.approval,
     ...(delegate.rank === null ? {} : { rate: delegate.rank }),
     forged: delegate.forgedTotal,

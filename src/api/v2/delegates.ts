@@ -24,21 +24,35 @@ import { PorticoError } from "../../errors.js";
 import { OneOf, OrderBy, Text } from "../../http/input/schema.js";
 import { type PageAnswer, type Route, routesOf } from "../../http/route.js";
 
+const uncounted = "Absent if the chain's adapter does not count them.";
+
 export const DelegateResource = Type.Object(
   {
     username: Type.String(),
     address: Type.String(),
     publicKey: Type.String(),
     votes: Amount,
+    voters: Type.Optional(Type.Integer({ description: `Number of wallets that vote for it. ${uncounted}` })),
     rank: Type.Optional(Type.Integer({ description: "Absent if the last round did not rank the delegate." })),
     isResigned: Type.Boolean(),
     blocks: Type.Object({
       produced: Type.Integer(),
+      missed: Type.Optional(
+        Type.Integer({ description: `Slots without a block between two blocks, from the second block on, in which it was its turn. ${uncounted}` }),
+      ),
       last: Type.Optional(
         Type.Object({ id: Type.String(), height: Type.Integer(), timestamp: TimestampResource }, { description: "Absent before its first block." }),
       ),
     }),
-    production: Type.Object({ approval: Type.Number({ description: "Percentage of the supply, to two decimals." }) }),
+    production: Type.Object({
+      approval: Type.Number({ description: "Percentage of the supply, to two decimals." }),
+      productivity: Type.Optional(
+        Type.Unsafe<number | null>({
+          type: ["number", "null"],
+          description: `\`blocks.produced\` as a percentage of \`blocks.produced\` + \`blocks.missed\`, to two decimals; null before the first. ${uncounted}`,
+        }),
+      ),
+    }),
     forged: Type.Object({ fees: Amount, rewards: Amount, total: Amount }),
   },
   { title: "Delegate" },
@@ -50,11 +64,14 @@ const shownOfDelegate = [
   "address",
   "publicKey",
   "voteBalance",
+  "voters",
   "rank",
   "resigned",
   "producedBlocks",
+  "missedBlocks",
   "lastBlock",
   "approval",
+  "productivity",
   "forgedFees",
   "forgedRewards",
   "forgedTotal",
@@ -67,13 +84,15 @@ export const presentDelegate = (delegate: ShownDelegate, epoch: Epoch): Static<t
   address: delegate.address,
   publicKey: delegate.publicKey,
   votes: delegate.voteBalance,
+  ...(delegate.voters === undefined ? {} : { voters: delegate.voters }),
   ...(delegate.rank === null ? {} : { rank: delegate.rank }),
   isResigned: delegate.resigned,
   blocks: {
     produced: delegate.producedBlocks,
+    ...(delegate.missedBlocks === undefined ? {} : { missed: delegate.missedBlocks }),
     ...(delegate.lastBlock === null ? {} : { last: presentTip(delegate.lastBlock, epoch) }),
   },
-  production: { approval: delegate.approval },
+  production: { approval: delegate.approval, ...(delegate.productivity === undefined ? {} : { productivity: delegate.productivity }) },
   forged: { fees: delegate.forgedFees, rewards: delegate.forgedRewards, total: delegate.forgedTotal },
 });
 
@@ -94,12 +113,15 @@ const orders = {
   publicKey: "publicKey",
   approval: "approval",
   producedBlocks: "producedBlocks",
+  missedBlocks: "missedBlocks",
+  productivity: "productivity",
   forgedFees: "forgedFees",
   forgedRewards: "forgedRewards",
   forgedTotal: "forgedTotal",
   voteBalance: "voteBalance",
+  voters: "voters",
 } as const satisfies Record<DelegateOrder | "votes", DelegateOrder>;
-const order = { default: "rank:asc", description: "Delegates without a rank come last." };
+const order = { default: "rank:asc", description: "Delegates without a rank, or a productivity, come last." };
 
 const types = ["resigned", "never-forged"] as const;
 
@@ -118,11 +140,16 @@ const delegateFilter = ({ type, ...filter }: DelegateFilter & { type?: (typeof t
   return { ...filter, producedBlocks: { ...overlap(filter.producedBlocks, { to: 0 }) } };
 };
 
+const countedFigures = ["voters", "missedBlocks", "productivity"] as const satisfies (keyof DelegateFilter & DelegateOrder)[];
+
 const listDelegates = (
   request: ListRequest<DelegateFilter, DelegateQuery["order"]>,
-  { chain, rules }: ApiState,
-): MaybePromise<PageAnswer<Static<typeof DelegateResource>>> =>
-  pageOf(request, (query) => chain.delegates(query), (delegate) => presentDelegate(delegate, rules.epoch));
+  state: ApiState,
+): MaybePromise<PageAnswer<Static<typeof DelegateResource>>> => {
+  const { filter, orderBy } = request;
+  if (countedFigures.some((name) => filter?.[name] !== undefined || orderBy.field === name)) requireSupport("delegateFigures", state);
+  return pageOf(request, (query) => state.chain.delegates(query), (delegate) => presentDelegate(delegate, state.rules.epoch));
+};
 
 /** A delegate by username, address or public key. @throws PorticoError DELEGATE_NOT_FOUND */
 export const findDelegate = (identifier: string, { chain }: ApiState): MaybePromise<ShownDelegate> =>
@@ -142,6 +169,7 @@ export const delegateRoutes: Route<ApiState>[] = [
     method: "GET",
     path: "/delegates",
     atHeight: true,
+    errors: [501],
     summary: "Lists all registered delegates.",
     query: DelegateListQuery,
     item: DelegateResource,
@@ -152,6 +180,7 @@ export const delegateRoutes: Route<ApiState>[] = [
     method: "POST",
     path: "/delegates/search",
     atHeight: true,
+    errors: [501],
     mostBody: largestSearch,
     summary: "Searches delegates.",
     query: DelegateSearchQuery,

@@ -25,6 +25,8 @@ export interface BlockChanges {
   locks: Map<string, { before: Lock | undefined; after: Lock | undefined }>;
   /** Public key of a delegate -> the change of its vote balance. Changes of 0 are left out. */
   votes: Map<string, bigint>;
+  /** Public key of a delegate -> the change of the number of its voters. Changes of 0 are left out. */
+  voters: Map<string, number>;
 }
 
 export const emptyWallet = (address: string): WalletDraft => ({
@@ -102,19 +104,22 @@ const applyTransaction = (transaction: Transaction, { ledger, touched }: ReturnT
 
 const weight = (wallet: Readonly<WalletDraft> | undefined): bigint => (wallet === undefined ? 0n : wallet.balance + wallet.lockedBalance);
 
-/** The changes of vote balances. A vote balance is a sum over voters, so the changes of the voters are enough to compute them. */
-const movedVotes = (wallets: BlockChanges["wallets"]): Map<string, bigint> => {
+/** The changes of vote balances and numbers of voters. Both are sums over voters, so the changes of the voters are enough to compute them. */
+const movedVotes = (wallets: BlockChanges["wallets"]): Pick<BlockChanges, "votes" | "voters"> => {
   const votes = new Map<string, bigint>();
-  const move = (delegate: string | null | undefined, by: bigint): void => {
-    if (delegate === null || delegate === undefined || by === 0n) return;
+  const voters = new Map<string, number>();
+  const move = (delegate: string | null | undefined, by: bigint, voter: 1 | -1): void => {
+    if (delegate === null || delegate === undefined) return;
     votes.set(delegate, (votes.get(delegate) ?? 0n) + by);
+    voters.set(delegate, (voters.get(delegate) ?? 0) + voter);
   };
   for (const { before, after } of wallets.values()) {
-    move(before?.vote, -weight(before));
-    move(after.vote, weight(after));
+    move(before?.vote, -weight(before), -1);
+    move(after.vote, weight(after), 1);
   }
   for (const [delegate, by] of votes) if (by === 0n) votes.delete(delegate);
-  return votes;
+  for (const [delegate, by] of voters) if (by === 0) voters.delete(delegate);
+  return { votes, voters };
 };
 
 /** As `applyBlock`, in steps of one transaction, since reading from `source` may be slow. */
@@ -135,7 +140,7 @@ export const applySliced = function* (
     yield;
   }
   ledger.walletOf(block.generatorPublicKey).balance += block.reward + block.totalFee;
-  return { wallets, locks, votes: movedVotes(wallets) };
+  return { wallets, locks, ...movedVotes(wallets) };
 };
 
 /**

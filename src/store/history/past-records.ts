@@ -1,5 +1,5 @@
 import type { Delegate } from "../../../types/chain.js";
-import { approvalOf } from "../../chain/amount.js";
+import { approvalOf, productivityOf } from "../../chain/amount.js";
 import { PorticoError } from "../../errors.js";
 import type { DelegateRecord, StateRecord, WalletRecord } from "../layout/codec.js";
 import {
@@ -82,29 +82,25 @@ export const balanceAt = ({ number }: Pick<WalletRecord, "number">, now: Pick<De
 const delegateFiguresAt = (number: number, publicKey: string, past: Past): Omit<DelegateRecord, "address" | "publicKey"> => {
   const row = firstAbove(historyKinds.delegates, number, past);
   if (row === undefined) return existing(readDelegate(past.reading, publicKey), `delegate ${publicKey}`);
-  const { voteBalance, producedBlocks, missedBlocks, forgedFees, forgedRewards, lastHeight } = unpackDelegate(row);
-  return { voteBalance, producedBlocks, missedBlocks, forgedFees, forgedRewards, lastBlock: lastBlockAt(lastHeight, past.reading) };
+  const { lastHeight, ...figures } = unpackDelegate(row);
+  return { ...figures, lastBlock: lastBlockAt(lastHeight, past.reading) };
 };
 
 /** What a wallet had as a delegate, but for its balance; undefined if it was none. */
 export const delegateAt = (wallet: DelegateWallet, past: Past): Omit<Delegate, "balance"> | undefined => {
   const { number, username, publicKey, address, resigned, vote } = wallet;
   if (username === null || publicKey === null) return undefined;
-  const { voteBalance, producedBlocks, missedBlocks, forgedFees, forgedRewards, lastBlock } = delegateFiguresAt(number, publicKey, past);
+  const figures = delegateFiguresAt(number, publicKey, past);
   const rank = firstAbove(historyKinds.ranks, number, past)?.readUInt32BE(0) ?? past.delegates().ranks.get(publicKey) ?? 0;
   return {
     username,
     address,
     publicKey,
-    voteBalance,
+    ...figures,
     rank: rank === 0 ? null : rank,
-    approval: approvalOf(voteBalance, past.supply),
-    producedBlocks,
-    missedBlocks,
-    forgedFees,
-    forgedRewards,
-    forgedTotal: forgedFees + forgedRewards,
-    lastBlock,
+    approval: approvalOf(figures.voteBalance, past.supply),
+    productivity: productivityOf(figures.producedBlocks, figures.missedBlocks),
+    forgedTotal: figures.forgedFees + figures.forgedRewards,
     resigned,
     vote,
   };

@@ -21,9 +21,12 @@ export interface DelegateRecord {
   address: string;
   publicKey: string;
   voteBalance: bigint;
+  voters: number;
   producedBlocks: number;
-  /** Finished rounds in which it was active and forged nothing. */
+  /** Slots in which it was its turn and no block was forged. */
   missedBlocks: number;
+  /** Finished rounds in which it was active and forged nothing. */
+  missedRounds: number;
   forgedFees: bigint;
   forgedRewards: bigint;
   lastBlock: Tip | null;
@@ -110,8 +113,10 @@ export const delegateCodec = codecOf<DelegateRecord>([
   "address",
   "publicKey",
   "voteBalance",
+  "voters",
   "producedBlocks",
   "missedBlocks",
+  "missedRounds",
   "forgedFees",
   "forgedRewards",
   "lastBlock",

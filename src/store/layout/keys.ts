@@ -6,7 +6,7 @@ import { hash } from "node:crypto";
  */
 
 /** How a store is laid out. A store that does not name this number under `formatKey` is refused. */
-export const layoutVersion = 1;
+export const layoutVersion = 2;
 
 /**
  * Databases. `record`s are MessagePack, as are `digits`, which begin with a run of bytes (codec.ts); `raw` values are bytes, and so are

@@ -1,10 +1,10 @@
-import type { Block, Transaction } from "../../../types/chain.js";
+import type { Block, Tip, Transaction } from "../../../types/chain.js";
 import type { Sliced } from "../../async/time-slicing.js";
 import type { BlockChanges } from "../../chain/blocks/apply.js";
 import type { FullBlock } from "../../chain/blocks/block.js";
 import { isVote } from "../../chain/blocks/transaction-types.js";
 import { type Digest, delegatePart, lockPart, walletPart, ranksPart } from "../../chain/digest.js";
-import { rankDelegates, roundOf } from "../../chain/rounds.js";
+import { missedTurns, rankDelegates, roundOf } from "../../chain/rounds.js";
 import type { ChainRules } from "../../chain/rules.js";
 import { PorticoError } from "../../errors.js";
 import {
@@ -26,16 +26,7 @@ import {
 import { amountKey, feeBucketSeconds, feeKey, lists, numberKey, sets, textDigest, textKey, idKey } from "../layout/keys.js";
 import type { WriterReads } from "../lmdb/read-session.js";
 import { listKey } from "../layout/posting-pieces.js";
-import {
-  transactionNumber,
-  readDelegate,
-  existing,
-  rankingKey,
-  readBlock,
-  readRanking,
-  readRound,
-  readWallet,
-} from "../records/records.js";
+import { existing, rankingKey, readBlock, readDelegate, readRanking, readRound, readWallet, transactionNumber } from "../records/records.js";
 import type { Journal } from "./undo.js";
 import { type HistoryRows, numberOfDelegate } from "./history-rows.js";
 import { indexLock, indexWallet, type SetWriterOf } from "./account-indexes.js";
@@ -75,6 +66,8 @@ export interface Writing {
   digest: Digest;
   /** Undefined where no history is kept. */
   history: HistoryRows | undefined;
+  /** The block before. */
+  before: Tip | undefined;
 }
 
 /** What a block adds to the chain itself: its transactions, its fees, and the block. */
@@ -189,20 +182,31 @@ const newDelegate = ({ address, publicKey }: { address: string; publicKey: strin
   address,
   publicKey,
   voteBalance: 0n,
+  voters: 0,
   producedBlocks: 0,
   missedBlocks: 0,
+  missedRounds: 0,
   forgedFees: 0n,
   forgedRewards: 0n,
   lastBlock: null,
 });
 
-/** Writes the delegates that registered, whose votes changed, or who forged the block. */
+/** The turns that passed without a block before a block. */
+const turnsBefore = (block: Block, { reading, rules: { milestones }, before }: Writing): Map<string, number> =>
+  missedTurns(block, {
+    milestones,
+    round: (round) => existing(readRound(reading, round), `round ${round}`),
+    timeOf: (height) => (height === before?.height ? before : existing(readBlock(reading, height), `block ${height}`)).timestamp,
+  });
+
+/** Writes the delegates that registered, whose votes changed, who forged the block, or who missed their turns before it. */
 export const writeDelegates = function* (
   block: Block,
   changes: BlockChanges,
   wallets: Map<string, WalletRecord>,
-  { journal, reading, numbers, digest, history }: Writing,
+  writing: Writing,
 ): Sliced<void> {
+  const { journal, reading, numbers, digest, history } = writing;
   const delegates = new Map<string, DelegateRecord>();
   const read = (publicKey: string): DelegateRecord | undefined => {
     const found = readDelegate(reading, publicKey);
@@ -223,12 +227,17 @@ export const writeDelegates = function* (
     if (after.username === null || (before !== undefined && before.username !== null) || after.publicKey === null) continue;
     delegates.set(after.publicKey, newDelegate({ address, publicKey: after.publicKey }));
   }
-  for (const [publicKey, by] of changes.votes) {
+  for (const publicKey of new Set([...changes.votes.keys(), ...changes.voters.keys()])) {
     const found = delegate(publicKey);
     if (found === undefined) {
       throw new PorticoError("BLOCK_INVALID", `block ${block.height} (${block.id}) contains a vote for ${publicKey}, which is not a delegate`);
     }
-    found.voteBalance += by;
+    found.voteBalance += changes.votes.get(publicKey) ?? 0n;
+    found.voters += changes.voters.get(publicKey) ?? 0;
+    yield;
+  }
+  for (const [publicKey, turns] of turnsBefore(block, writing)) {
+    existing(delegate(publicKey), `delegate ${publicKey}`).missedBlocks += turns;
     yield;
   }
   const generator = delegate(block.generatorPublicKey);
@@ -295,7 +304,7 @@ const countMissed = function* (height: number, { journal, reading, rules, number
     const record = existing(readDelegate(reading, publicKey), `delegate ${publicKey}`);
     const number = history === undefined ? undefined : numbers.of(publicKey);
     if (number !== undefined) history?.delegate(number, record);
-    const after = { ...record, missedBlocks: record.missedBlocks + 1 };
+    const after = { ...record, missedRounds: record.missedRounds + 1 };
     journal.put("delegates", idKey(publicKey), delegateCodec.pack(after));
     digest.takeOff(delegatePart(record));
     digest.add(delegatePart(after));

@@ -92,8 +92,8 @@ const writeMagnitude = (bytes: Buffer, magnitude: bigint, at: number): number =>
 /** Of an amount: nothing is larger than 2^1000. */
 const mostBytes = 1 + 125;
 
-/** No row has more than six amounts. */
-const room = Buffer.alloc(6 * mostBytes);
+/** No row has more than eight amounts. */
+const room = Buffer.alloc(8 * mostBytes);
 
 /**
  * Whole numbers of any size and sign as bytes, without their names: the digits of each magnitude in base 256, after a byte for their number
@@ -177,26 +177,33 @@ export const unpackTraits = (bytes: Buffer): WalletTraits => {
   return { publicKey, vote, username, secondPublicKey, resigned, multiSignature };
 };
 
-export interface DelegateFigures extends Pick<DelegateRecord, "voteBalance" | "producedBlocks" | "missedBlocks" | "forgedFees" | "forgedRewards"> {
+export interface DelegateFigures extends Omit<DelegateRecord, "address" | "publicKey" | "lastBlock"> {
   /** Height of the last block it forged; 0: none. */
   lastHeight: number;
 }
 
-export const packDelegate = ({ voteBalance, producedBlocks, missedBlocks, forgedFees, forgedRewards, lastHeight }: DelegateFigures): Buffer =>
-  packAmounts([voteBalance, BigInt(producedBlocks), BigInt(missedBlocks), forgedFees, forgedRewards, BigInt(lastHeight)]);
+export const packDelegate = (figures: DelegateFigures): Buffer => {
+  const { voteBalance, voters, producedBlocks, missedBlocks, missedRounds, forgedFees, forgedRewards, lastHeight } = figures;
+  const counts = [voters, producedBlocks, missedBlocks, missedRounds, lastHeight].map(BigInt);
+  return packAmounts([voteBalance, forgedFees, forgedRewards, ...counts]);
+};
 
 export const unpackDelegate = (bytes: Buffer): DelegateFigures => {
-  const produced = afterAmount(bytes, 0);
-  const missed = afterAmount(bytes, produced);
-  const fees = afterAmount(bytes, missed);
+  const fees = afterAmount(bytes, 0);
   const rewards = afterAmount(bytes, fees);
+  const voters = afterAmount(bytes, rewards);
+  const produced = afterAmount(bytes, voters);
+  const missed = afterAmount(bytes, produced);
+  const rounds = afterAmount(bytes, missed);
   return {
     voteBalance: amountAt(bytes, 0),
-    producedBlocks: countAt(bytes, produced),
-    missedBlocks: countAt(bytes, missed),
     forgedFees: amountAt(bytes, fees),
     forgedRewards: amountAt(bytes, rewards),
-    lastHeight: countAt(bytes, afterAmount(bytes, rewards)),
+    voters: countAt(bytes, voters),
+    producedBlocks: countAt(bytes, produced),
+    missedBlocks: countAt(bytes, missed),
+    missedRounds: countAt(bytes, rounds),
+    lastHeight: countAt(bytes, afterAmount(bytes, rounds)),
   };
 };
 

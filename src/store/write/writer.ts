@@ -151,7 +151,7 @@ const emptyState = (): Omit<StateRecord, "tip"> => ({
   timesApart: { lag: 0, lead: 0, until: 0 },
 });
 
-const writeBlock = function* (full: FullBlock, given: Omit<Writing, "history">, keepsHistory: boolean): Sliced<void> {
+const writeBlock = function* (full: FullBlock, given: Omit<Writing, "history" | "before">, keepsHistory: boolean): Sliced<void> {
   const { journal, reading, rules, digest } = given;
   const { block, transactions } = full;
   const before = readState(reading);
@@ -159,7 +159,7 @@ const writeBlock = function* (full: FullBlock, given: Omit<Writing, "history">, 
   const history = keepsHistory
     ? continueHistory(block.height, before && { state: before, digest: digest.bytes() }, reading, journal)
     : undefined;
-  const writing: Writing = { ...given, history };
+  const writing: Writing = { ...given, history, before: before?.tip };
   const state: StateRecord = {
     ...(before ?? emptyState()),
     tip: { id: block.id, height: block.height, timestamp: block.timestamp },

@@ -1,5 +1,5 @@
 import type { Delegate, Tip } from "../../../../types/chain.js";
-import { approvalOf } from "../../../chain/amount.js";
+import { approvalOf, productivityOf } from "../../../chain/amount.js";
 import { type DelegateRecord, delegateCodec, type StateRecord } from "../../layout/codec.js";
 import { keysIn } from "../../layout/write-log.js";
 import type { ReadSession } from "../../lmdb/read-session.js";
@@ -85,7 +85,7 @@ interface Read {
 }
 
 const readInto = ({ delegates, secondPublicKeys, numbers }: Read, record: DelegateRecord, reading: ReadSession): void => {
-  const { address, publicKey, voteBalance, producedBlocks, missedBlocks, forgedFees, forgedRewards, lastBlock } = record;
+  const { address, publicKey, producedBlocks, missedBlocks, forgedFees, forgedRewards } = record;
   const wallet = readWallet(reading, address);
   delegates.delete(publicKey);
   secondPublicKeys.delete(address);
@@ -94,18 +94,12 @@ const readInto = ({ delegates, secondPublicKeys, numbers }: Read, record: Delega
   numbers.set(address, wallet.number);
   if (wallet.secondPublicKey !== null) secondPublicKeys.set(address, wallet.secondPublicKey);
   delegates.set(publicKey, {
+    ...record,
     username: wallet.username,
-    address,
-    publicKey,
-    voteBalance,
     rank: null,
     approval: 0,
-    producedBlocks,
-    missedBlocks,
-    forgedFees,
-    forgedRewards,
+    productivity: productivityOf(producedBlocks, missedBlocks),
     forgedTotal: forgedFees + forgedRewards,
-    lastBlock,
     resigned: wallet.resigned,
     vote: wallet.vote,
     balance: wallet.balance,

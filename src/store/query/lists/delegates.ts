@@ -25,7 +25,8 @@ export const delegatesBy = ({ field, direction, ties }: SortedBy, delegates: Del
   const known = orders(delegates);
   const name = `${field}:${direction} ${ties}`;
   const sorted =
-    known.get(name) ?? [...delegates.all].sort(comparisonOf({ direction, value: (delegate) => delegate[field], key: (delegate) => delegate[ties], ties: "asc" }));
+    known.get(name) ??
+    [...delegates.all].sort(comparisonOf({ direction, value: (delegate) => delegate[field] ?? null, key: (delegate) => delegate[ties], ties: "asc" }));
   known.set(name, sorted);
   return sorted;
 };
@@ -40,7 +41,7 @@ export const askDelegates = (query: DelegateQuery, delegates: DelegateList): May
       test: createTester<DelegateFilter, Delegate>(delegateList.filters, {
         secondPublicKey: ({ address }) => delegates.secondPublicKeys.get(address) ?? null,
       }),
-      value: (delegate) => delegate[query.order.field],
+      value: (delegate) => delegate[query.order.field] ?? null,
       ties: "asc",
     },
     unbounded,
@@ -105,7 +106,18 @@ const ofOneValue = ({ filter }: DelegateQuery, delegates: DelegateList): Delegat
     return wanted === undefined ? [] : [{ answers: [name], ordered: false, refs: usernames(groups[name](delegates).get(wanted) ?? []) }];
   });
 
-const ranges = ["balance", "approval", "forgedFees", "forgedRewards", "forgedTotal", "producedBlocks", "voteBalance"] as const;
+const ranges = [
+  "balance",
+  "approval",
+  "forgedFees",
+  "forgedRewards",
+  "forgedTotal",
+  "producedBlocks",
+  "missedBlocks",
+  "productivity",
+  "voteBalance",
+  "voters",
+] as const;
 
 const inRanges = ({ filter }: DelegateQuery, delegates: DelegateList): DelegatePath[] =>
   ranges.flatMap((name): DelegatePath[] => {
@@ -113,7 +125,9 @@ const inRanges = ({ filter }: DelegateQuery, delegates: DelegateList): DelegateP
     if (range === undefined) return [];
     const { from = -Infinity, to = Infinity } = range;
     const sorted = delegatesBy({ field: name, direction: "asc", ties: "username" }, delegates);
-    const start = countBefore(sorted, (delegate) => delegate[name] < from);
-    const end = countBefore(sorted, (delegate) => delegate[name] <= to);
+    // Those without a value come last, and are in no range.
+    const valueOf = (delegate: Delegate): number | bigint => delegate[name] ?? NaN;
+    const start = countBefore(sorted, (delegate) => valueOf(delegate) < from);
+    const end = countBefore(sorted, (delegate) => valueOf(delegate) <= to);
     return [{ answers: [name], ordered: false, refs: usernames(sorted.slice(start, end)) }];
   });
