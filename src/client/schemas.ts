@@ -195,29 +195,35 @@ export interface GetDelegatesQuery {
   /** Rewards of its blocks. */ forgedRewards?: bigint | Range<bigint> | undefined;
   /** Fees and rewards of its blocks. */ forgedTotal?: bigint | Range<bigint> | undefined;
   /** Number of blocks it has forged. */ producedBlocks?: number | Range<number> | undefined;
+  /** Number of slots in which it was its turn and no block was forged. */ missedBlocks?: number | Range<number> | undefined;
+  /** Produced blocks in percent of those and the missed ones. */ productivity?: number | Range<number> | undefined;
   /** Sum of the balances that vote for it. */ voteBalance?: bigint | Range<bigint> | undefined;
+  /** Number of wallets that vote for it. */ voters?: number | Range<number> | undefined;
   /** Only those that resigned, or that forged no block. */ type?: "resigned" | "never-forged" | undefined; orderBy?: Order<"username"
-  | "rank" | "votes" | "address" | "publicKey" | "approval" | "producedBlocks" | "forgedFees" | "forgedRewards" | "forgedTotal"
-  | "voteBalance"> | undefined;
+  | "rank" | "votes" | "address" | "publicKey" | "approval" | "producedBlocks" | "missedBlocks" | "productivity" | "forgedFees"
+  | "forgedRewards" | "forgedTotal" | "voteBalance" | "voters"> | undefined;
 }
 export interface Delegate {
-  username: string; address: string; publicKey: string; votes: bigint;
-  /** Absent if the last round did not rank the delegate. */ rank?: number; isResigned: boolean;
-  blocks: { produced: number; /** Absent before its first block. */ last?: { id: string; height: number; timestamp: Timestamp } };
-  production: { /** Percentage of the supply, to two decimals. */ approval: number };
+  username: string; address: string; publicKey: string; votes: bigint; /** Number of wallets that vote for it. */ voters?: number;
+  /** Absent if the last round did not rank the delegate. */ rank?: number; isResigned: boolean; blocks: { produced: number;
+  missed?: number; /** Absent before its first block. */ last?: { id: string; height: number; timestamp: Timestamp } };
+  production: { /** Percentage of the supply, to two decimals. */ approval: number; productivity?: number | null };
   forged: { fees: bigint; rewards: bigint; total: bigint };
 }
 export interface SearchDelegatesBody {
-  orderBy?: Order<"username" | "rank" | "votes" | "address" | "publicKey" | "approval" | "producedBlocks" | "forgedFees" | "forgedRewards"
-  | "forgedTotal" | "voteBalance"> | undefined; address?: string | undefined; publicKey?: string | undefined;
-  secondPublicKey?: string | undefined; vote?: string | undefined; /** Part of the username. */ username?: string | undefined;
-  /** Any of these usernames. */ usernames?: readonly string[] | undefined; balance?: Range<bigint> | undefined;
-  /** Share of the supply that votes for it, in percent. */ approval?: Range<number> | undefined;
+  orderBy?: Order<"username" | "rank" | "votes" | "address" | "publicKey" | "approval" | "producedBlocks" | "missedBlocks" | "productivity"
+  | "forgedFees" | "forgedRewards" | "forgedTotal" | "voteBalance" | "voters"> | undefined; address?: string | undefined;
+  publicKey?: string | undefined; secondPublicKey?: string | undefined; vote?: string | undefined;
+  /** Part of the username. */ username?: string | undefined; /** Any of these usernames. */ usernames?: readonly string[] | undefined;
+  balance?: Range<bigint> | undefined; /** Share of the supply that votes for it, in percent. */ approval?: Range<number> | undefined;
   /** Fees of the transactions in its blocks. */ forgedFees?: Range<bigint> | undefined;
   /** Rewards of its blocks. */ forgedRewards?: Range<bigint> | undefined;
   /** Fees and rewards of its blocks. */ forgedTotal?: Range<bigint> | undefined;
   /** Number of blocks it has forged. */ producedBlocks?: Range<number> | undefined;
+  /** Number of slots in which it was its turn and no block was forged. */ missedBlocks?: Range<number> | undefined;
+  /** Produced blocks in percent of those and the missed ones. */ productivity?: Range<number> | undefined;
   /** Sum of the balances that vote for it. */ voteBalance?: Range<bigint> | undefined;
+  /** Number of wallets that vote for it. */ voters?: Range<number> | undefined;
 }
 export interface GetDelegateBlocksQuery {
   /** Id of a block (up to 20 decimal or 64 hexadecimal digits), or its height. */ id?: string | undefined;
