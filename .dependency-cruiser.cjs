@@ -48,6 +48,7 @@ module.exports = {
     never("replica-is-handed-what-it-needs", "^src/replica/", "^src/(store|api|http|live|webhooks|conformance|plugin|restore)"),
     never("nats-is-an-entry-point-of-its-own", "^src/nats/", "^src/(?!nats/|errors\\.ts|replica/|webhooks/send/)"),
     never("only-nats-knows-nats", "^src/(?!nats/|commonjs/nats)", "^src/nats/|node_modules/@nats-io/"),
+    never("verify-runs-in-browsers", "^src/verify/", "^src/(?!verify/|chain/)|node_modules/(?!@noble/)"),
     never(
       "operate-is-handed-what-it-needs",
       "^src/operate",
