@@ -48,10 +48,12 @@ const consumer = `
 import { createApiPlugin, type ApiPlugin, type ChainAdapter, type NodeContext } from "portico";
 import { type ChainRules, createChainRules } from "portico/chain";
 import { describeConformance } from "portico/conformance";
+import { type VerifiedProof, verifyProof } from "portico/verify";
 export const plugin = (context: NodeContext): ApiPlugin => createApiPlugin(context);
 export const adapter = (of: ApiPlugin): ChainAdapter => of.chain;
 export const rules = (context: NodeContext): ChainRules => createChainRules(context.network);
 export const conformance = describeConformance;
+export const verified: (proof: unknown, options: Parameters<typeof verifyProof>[1]) => VerifiedProof = verifyProof;
 // @ts-expect-error: a number is no Koa app; it would pass if Koa's types were missing
 export const app: Parameters<ApiPlugin["mount"]>[0] = 1;
 `;

@@ -1,8 +1,13 @@
+import { execFile } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
 import { expect } from "chai";
+import { buildSync } from "esbuild";
 import type { BlockData, Network } from "../../src/index.js";
 import { blockIdOf, createMilestones, type Proof, ProofError, type ProofOptions, type ProofStep, verifyProof } from "../../src/verify/index.js";
 import { type ChainName, loadChain, loadCore2Chain } from "../data/read.js";
@@ -22,6 +27,7 @@ interface Served {
   network: Network;
   blocks: readonly BlockData[];
   get: Get;
+  origin: string;
   options: ProofOptions;
   proof(path: string): Promise<Proof>;
 }
@@ -46,7 +52,7 @@ const serve = async (network: Network, blocks: BlockData[], dataDir: string): Pr
     expect(status, text).to.equal(200);
     return (json as { data: Proof }).data;
   };
-  return { network, blocks, get: node.get, options: { ...network, network: network.network, delegates: (round) => rounds.get(round) }, proof };
+  return { network, blocks, get: node.get, origin: node.origin, options: { ...network, network: network.network, delegates: (round) => rounds.get(round) }, proof };
 };
 
 /** Which rule a proof breaks; undefined if it holds. */
@@ -231,6 +237,21 @@ describe("proofs of real chains", function () {
       }
     }
     expect([...steps.keys()]).to.include.members(["shape", "header", "id", "round", "payloadHash"]);
+  });
+
+  it("are checked by the code of the manual", async () => {
+    const { origin, network, blocks, options } = chainOf("core3-testnet-a");
+    const { height = 0, transactions = [] } = blocks.find((block) => block.height > 60 && (block.transactions ?? []).length > 0) ?? {};
+    const folder = temporaryFolder();
+    const [, code = ""] = /```js\n([^]*?)```/.exec(readFileSync("src/verify/README.md", "utf8")) ?? [];
+    const { delegates } = options;
+    const files = { network: network.network, milestones: network.milestones, delegates: typeof delegates === "function" ? delegates(Math.ceil(height / 51)) : [] };
+    for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, `${name}.json`), JSON.stringify(content));
+    writeFileSync(join(folder, "check.mjs"), code);
+    buildSync({ entryPoints: [join(folder, "check.mjs")], outfile: join(folder, "built.mjs"), bundle: true, format: "esm", platform: "node", alias: { "portico/verify": resolve("src/verify/index.ts") } });
+    const told = await promisify(execFile)(process.execPath, ["built.mjs", transactions[0]?.id ?? ""], { cwd: folder, env: { ...process.env, NODE_URL: `${origin}/api` } });
+    expect(told.stdout).to.match(new RegExp(`^${transactions[0]?.id ?? ""} is in block ${height}, on which [345]\\d delegates have built\\.\n`));
+    expect(told.stdout).to.include("This takes for granted:\nWho the delegates are.");
   });
 
   it("are small: one of a block of 150 transactions with 51 descendants takes less than 30 KB compressed", async () => {
