@@ -50,6 +50,7 @@ module.exports = {
     never("client-is-alone", "^src/client/", "^(src/(?!client/)|types/|node:|node_modules/)"),
     never("nothing-here-calls-a-node-by-the-client", "^(src/(?!client/|receiver/|follower/|commonjs/client)|types/)", "^src/client/"),
     never("only-nats-knows-nats", "^src/(?!nats/|commonjs/nats)", "^src/nats/|node_modules/@nats-io/"),
+    never("verify-runs-in-browsers", "^src/verify/", "^src/(?!verify/|chain/)|node_modules/(?!@noble/)"),
     never(
       "operate-is-handed-what-it-needs",
       "^src/operate",

@@ -1,4 +1,5 @@
 import type { Lock, MultiSignature, Transaction } from "./chain.js";
+import type { TransactionData } from "./events.js";
 
 /** A wallet while a block is being applied. Writing to its members is how a transaction changes it. */
 export interface WalletDraft {
@@ -24,6 +25,14 @@ export interface Ledger {
   closeLock(id: string): void;
 }
 
+/** How a type is written in version 2, whose other members all types share (AIP-11). */
+export interface TransactionForm {
+  /** The bytes between vendor field and signatures. */
+  serialize(transaction: TransactionData): Uint8Array;
+  /** Whether a vendor field is written. Default false: its length is written as 0. */
+  hasVendorField?: boolean;
+}
+
 /** The names and the effect of one kind of transaction. Forks pass their own kinds as `transactionTypes`. */
 export interface TransactionType {
   /** 1 is the core group. */
@@ -44,4 +53,6 @@ export interface TransactionType {
    * all the same is told without `addresses`.
    */
   recipients?(transaction: Transaction): string[];
+  /** How it is written, for proofs. Without it, `/transactions/{id}/proof` replies 501 for a type that is not the core's. */
+  form?: TransactionForm;
 }

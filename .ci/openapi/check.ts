@@ -49,12 +49,16 @@ const run = (tool: string, ...args: string[]): void => {
   execFileSync(join(tools, "node_modules/.bin", tool), args, { cwd: tools, stdio: "inherit" });
 };
 
+/** "unconfirmed" is no id of a transaction: the two paths never mean the same request. */
+const isKnown = (message: string): boolean => /^Paths should resolve unambiguously\. .*\/transactions\/unconfirmed\/\{id\}` and .*\/transactions\/\{id\}\/proof`\.$/.test(message);
+
 /** Redocly ends well with warnings, too. */
 const lintByRedocly = (document: string): void => {
   const args = ["lint", document, "--format", "json", "--config", fileURLToPath(new URL("redocly.yaml", import.meta.url))];
   const { status, stdout } = spawnSync(join(tools, "node_modules/.bin/redocly"), args, { cwd: tools, encoding: "utf8", maxBuffer: 100_000_000, env: { ...process.env, REDOCLY_TELEMETRY: "off" } });
   const { totals, problems } = JSON.parse(stdout) as { totals: { errors: number; warnings: number }; problems: { message: string; location: { pointer: string }[] }[] };
-  if (status !== 0 || totals.errors + totals.warnings > 0) throw new Error(`Redocly: ${JSON.stringify(totals)} ${JSON.stringify(problems.map(({ message, location }) => [message, location[0]?.pointer]), undefined, 1).slice(0, 5000)}`);
+  const wrong = problems.map(({ message, location }) => [message, location[0]?.pointer]).filter(([message = ""]) => !isKnown(message));
+  if (status !== 0 || totals.errors > 0 || wrong.length > 0) throw new Error(`Redocly: ${JSON.stringify(totals)} ${JSON.stringify(wrong, undefined, 1).slice(0, 5000)}`);
 };
 
 const compilerOptions = {

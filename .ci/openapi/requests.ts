@@ -71,6 +71,8 @@ const secondGeneration = ({ voter, locker, delegate, ofType, lock, blockId, wait
     getBlock: ask(byId),
     getBlockTransactions: ask({ ...byId, query: "limit=2" }),
     getTransaction: ask({ params: { id: ofType(6) } }),
+    getBlockProof: ask({ ...byId, query: "confirmations=2" }),
+    getTransactionProof: ask({ params: { id: ofType(0) }, query: "confirmations=2" }),
     getUnconfirmedTransaction: ask({ params: { id: waiting } }),
     getRoundDelegates: ask({ params: { id: "5" } }),
     getLock: ask({ params: { id: lock } }),

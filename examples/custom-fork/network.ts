@@ -6,7 +6,7 @@ import { type Keys, keysOf, signBlock, signTransaction, type UnsignedTransaction
 export const token = 100_000_000n;
 
 /** Deliberately above 2^63, so that a store which keeps amounts in 64 bits fails at once. */
-const supply = 200_000_000_000n * token;
+const supply = 180_000_000_000n * token;
 
 const activeDelegates = 5;
 const stake = 1_000_000n * token;
@@ -61,7 +61,7 @@ const createGenesis = (): BlockData => {
     ...delegates.map(({ keys, username }) => signed(keys, { type: 2, asset: { delegate: { username } } })),
     ...delegates.map(({ keys }) => signed(keys, { type: 3, asset: { votes: [`+${keys.publicKey}`] } })),
   ];
-  return signBlock({ height: 1, timestamp: 0, previousBlock: null, reward: "0", transactions }, origin);
+  return signBlock({ height: 1, timestamp: 0, previousBlock: null, reward: "0", transactions }, origin, milestones);
 };
 
 /** The network `harbour`. An operator would keep its four parts in files. */

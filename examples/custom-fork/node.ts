@@ -55,7 +55,7 @@ export const createForkNode = ({ network, chain, events }: { network: Network; c
     const transactions = await waiting(snapshot);
     snapshot.release?.();
     const reward = rewardOf(BigInt(milestones.at(tip.height + 1).reward), rank);
-    const block = signBlock({ height: tip.height + 1, timestamp, previousBlock: tip.id, reward: String(reward), transactions }, keys);
+    const block = signBlock({ height: tip.height + 1, timestamp, previousBlock: tip.id, reward: String(reward), transactions }, keys, network.milestones);
     chain.apply(block);
     events.emit("block.applied", block);
     for (const transaction of transactions) events.emit("transaction.applied", transaction);

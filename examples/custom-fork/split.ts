@@ -1,4 +1,5 @@
-import type { Transaction, TransactionType } from "portico";
+import type { Transaction, TransactionData, TransactionType } from "portico";
+import { addressBytes, littleEndian } from "portico/verify";
 
 /** The fork's type group; the core's is 1. */
 export const forkGroup = 4100;
@@ -9,13 +10,13 @@ interface Part {
   parts: number;
 }
 
-const partsOf = ({ id, asset }: Transaction): Part[] => {
-  const split = asset?.split as Part[] | undefined;
+const partsOf = ({ id, asset }: Pick<TransactionData, "id" | "asset">): Part[] => {
+  const { split }: { split?: Part[] } = asset ?? {};
   if (!Array.isArray(split) || split.length === 0) throw new RangeError(`transaction ${id} has no asset.split`);
   return split;
 };
 
-const shares = (transaction: Transaction): { recipientId: string; amount: bigint }[] => {
+const shares = (transaction: Pick<Transaction, "id" | "asset" | "amount">): { recipientId: string; amount: bigint }[] => {
   const parts = partsOf(transaction);
   const all = parts.reduce((sum, part) => sum + BigInt(part.parts), 0n);
   const divided = parts.map(({ recipientId, parts: count }) => ({ recipientId, amount: (transaction.amount * BigInt(count)) / all }));
@@ -25,7 +26,7 @@ const shares = (transaction: Transaction): { recipientId: string; amount: bigint
 
 /**
  * The fork's own kind of transaction: one amount, shared among several recipients. The sender pays amount + fee by default, so only
- * who gets the amount (`apply`) and who is listed as recipient (`recipients`) is left to define.
+ * who gets the amount (`apply`), who is listed as recipient (`recipients`), and how it is written (`form`) are left to define.
  */
 export const split: TransactionType = {
   typeGroup: forkGroup,
@@ -36,4 +37,12 @@ export const split: TransactionType = {
     for (const { recipientId, amount } of shares(transaction)) ledger.wallet(recipientId).balance += amount;
   },
   recipients: (transaction) => partsOf(transaction).map(({ recipientId }) => recipientId),
+  form: {
+    hasVendorField: true,
+    serialize: (transaction) => {
+      const parts = partsOf(transaction);
+      const each = parts.map(({ recipientId, parts: count }) => Buffer.concat([addressBytes(recipientId), littleEndian(4, count)]));
+      return Buffer.concat([littleEndian(8, BigInt(String(transaction.amount))), littleEndian(1, parts.length), ...each]);
+    },
+  },
 };

@@ -4,6 +4,7 @@ import { delegateRoutes, roundRoutes } from "./v2/delegates.js";
 import { lockRoutes } from "./v2/locks.js";
 import { blockchainRoutes, nodeRoutes } from "./v2/node.js";
 import { peerRoutes } from "./v2/peers.js";
+import { proofRoutes } from "./v2/proofs.js";
 import { rewardRoutes } from "./v2/rewards.js";
 import { transactionRoutes, voteRoutes } from "./v2/transaction-routes.js";
 import { walletHistoryRoutes } from "./v2/wallet-history.js";
@@ -22,6 +23,7 @@ export const v2Routes: Route<ApiState>[] = [
   ...peerRoutes,
   ...blockRoutes,
   ...transactionRoutes,
+  ...proofRoutes,
   ...blockchainRoutes,
   ...roundRoutes,
   ...lockRoutes,

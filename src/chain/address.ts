@@ -1,10 +1,9 @@
 import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { ripemd160 } from "@noble/hashes/legacy.js";
 import { sha256 } from "@noble/hashes/sha2.js";
-import { createBase58check } from "@scure/base";
+import { hexToBytes } from "@noble/hashes/utils.js";
 import type { MultiSignature } from "../../types/chain.js";
-
-const base58check = createBase58check(sha256);
+import { fromBase58Check, toBase58Check } from "./base58.js";
 
 /** Whether a text is a compressed public key in lower-case hex. */
 export const isPublicKey = (text: string): boolean => /^0[23][0-9a-f]{64}$/.test(text);
@@ -13,15 +12,21 @@ export const isPublicKey = (text: string): boolean => /^0[23][0-9a-f]{64}$/.test
 export const addressOf = (publicKey: string, pubKeyHash: number): string => {
   const payload = new Uint8Array(21);
   payload[0] = pubKeyHash;
-  payload.set(ripemd160(Buffer.from(publicKey, "hex")), 1);
-  return base58check.encode(payload);
+  payload.set(ripemd160(hexToBytes(publicKey)), 1);
+  return toBase58Check(payload);
+};
+
+/** What an address stands for: its version byte and the hash of its key, 21 bytes. @throws RangeError if it is no address */
+export const addressBytes = (address: string): Uint8Array => {
+  const payload = address.length > 35 ? undefined : fromBase58Check(address);
+  if (payload?.length !== 21) throw new RangeError(`"${address}" is not an address`);
+  return payload;
 };
 
 /** Whether a text is an address of the network, with the right length, version byte and checksum. */
 export const isAddress = (text: string, pubKeyHash: number): boolean => {
   try {
-    const payload = base58check.decode(text);
-    return payload.length === 21 && payload[0] === pubKeyHash;
+    return addressBytes(text)[0] === pubKeyHash;
   } catch {
     return false;
   }

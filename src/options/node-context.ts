@@ -140,6 +140,7 @@ const transactionTypeMembers = new Set(
     senderPays: true,
     apply: true,
     recipients: true,
+    form: true,
   } satisfies Record<keyof TransactionType, true>),
 );
 
@@ -222,6 +223,7 @@ const requireTransactionTypes = (rows: unknown): void => {
       if (!isOptionalFunction(row[name])) refuse(`\`transactionTypes[${i}].${name}\` must be a function`);
       if (isAsync(row[name])) refuse(`\`transactionTypes[${i}].${name}\` must not be async: its effects must be complete when it returns`);
     }
+    if (row.form !== undefined && typeof memberOf(row.form, "serialize") !== "function") refuse(`\`transactionTypes[${i}].form.serialize\` must be a function`);
     for (const version of versionsOf(row)) {
       const kind = `${row.typeGroup}/${row.type}/${version}`;
       if (kinds.has(kind)) refuse(`\`transactionTypes[${i}]\` has the same group, type and version as an earlier row`);

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { EventEmitter } from "eventemitter3";
 import { type BlockData, createApiPlugin } from "portico";
+import { type Proof, verifyProof } from "portico/verify";
 import { createForkNetwork, forkAddressOf, treasury } from "../../examples/custom-fork/network.js";
 import { createForkNode, crewAddress } from "../../examples/custom-fork/node.js";
 import { split } from "../../examples/custom-fork/split.js";
@@ -48,7 +49,7 @@ describe("the custom fork", () => {
       "/transactions/types",
       "/transactions/fees",
       "/wallets?limit=5&page=2",
-      "/wallets?balance.from=18446744073709551616",
+      "/wallets?balance.from=9223372036854775808",
       "/wallets/top",
       `/wallets/${treasuryAddress}`,
       `/wallets/${crewAddress(3)}/transactions/received?limit=3&page=3`,
@@ -58,6 +59,7 @@ describe("the custom fork", () => {
       "/delegates/pilot_1/voters",
       "/blocks?limit=7&offset=3",
       "/blocks/12/transactions",
+      "/blocks/12/proof?confirmations=5",
       "/transactions?typeGroup=4100&limit=4&page=2",
       "/transactions?orderBy=amount:asc&limit=9",
       "/votes",
@@ -95,7 +97,16 @@ describe("the custom fork", () => {
 
     it("shows amounts above 2^63 with all their digits", async () => {
       const wallet = await (await fetch(`${urls[0]}/wallets/${treasuryAddress}`)).text();
-      expect(/"balance":(\d+)/.exec(wallet)?.[1]).to.match(/^1999849\d{13}$/);
+      expect(/"balance":(\d+)/.exec(wallet)?.[1]).to.match(/^1799849\d{13}$/);
+    });
+
+    it("proves a transaction of its own type", async () => {
+      const { id = "", recipientId } = blocks[4]?.transactions?.find(({ typeGroup }) => typeGroup === split.typeGroup) ?? {};
+      expect(recipientId).to.equal(undefined);
+      const { data } = (await (await fetch(`${urls[0]}/transactions/${id}/proof`)).json()) as { data: Proof };
+      const { network, milestones } = createForkNetwork();
+      const { confirmedBy, transaction } = verifyProof(data, { network, milestones, delegates: data.round.delegates, threshold: 5 });
+      expect({ confirmedBy, id: transaction?.id }).to.deep.equal({ confirmedBy: 5, id });
     });
 
     it("names its own transaction type, and lists a transaction under each of its recipients", async () => {

@@ -52,12 +52,14 @@ import { createApiPlugin, type ApiPlugin, type ChainAdapter, type NodeContext } 
 import { type ChainRules, createChainRules } from "portico/chain";
 import { type Client, createClient, type Wallet } from "portico/client";
 import { describeConformance } from "portico/conformance";
+import { type VerifiedProof, verifyProof } from "portico/verify";
 export const plugin = (context: NodeContext): ApiPlugin => createApiPlugin(context);
 export const adapter = (of: ApiPlugin): ChainAdapter => of.chain;
 export const rules = (context: NodeContext): ChainRules => createChainRules(context.network);
 export const conformance = describeConformance;
 export const client: Client = createClient("http://127.0.0.1:4003");
 export const balance = (wallet: Wallet): bigint => wallet.balance;
+export const verified: (proof: unknown, options: Parameters<typeof verifyProof>[1]) => VerifiedProof = verifyProof;
 // @ts-expect-error: a number is no Koa app; it would pass if Koa's types were missing
 export const app: Parameters<ApiPlugin["mount"]>[0] = 1;
 `;

@@ -107,6 +107,7 @@ export const documents: Record<string, readonly string[]> = {
   "src/api/README.md": ["routes 1", "routes 2", "errors"],
   "src/webhooks/README.md": [],
   "src/conformance/README.md": [],
+  "src/verify/README.md": [],
   "examples/README.md": [],
   "examples/standalone/README.md": ["command line"],
   "test/bench/README.md": [],

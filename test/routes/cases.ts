@@ -99,6 +99,7 @@ export const routeCases: Record<RouteName, RouteCase> = {
   getFirstBlock: plain("/blocks/first"),
   getLastBlock: plain("/blocks/last"),
   getBlock: one((subjects) => `/blocks/${block(subjects)}`, "/blocks/999999999"),
+  getBlockProof: one((subjects) => `/blocks/${block(subjects)}/proof`, "/blocks/999999/proof"),
   getBlockTransactions: list(() => "/blocks/1/transactions"),
 
   getTransactions: list("/transactions"),
@@ -112,6 +113,7 @@ export const routeCases: Record<RouteName, RouteCase> = {
   getTransactionsTypes: plain("/transactions/types"),
   getTransactionsFees: plain("/transactions/fees"),
   getTransactionsSchemas: plain("/transactions/schemas"),
+  getTransactionProof: one((subjects) => `/transactions/${transaction(subjects)}/proof`, `/transactions/${nothing}/proof`),
   getTransaction: one((subjects) => `/transactions/${transaction(subjects)}`, `/transactions/${nothing}`),
 
   getLocks: list("/locks"),

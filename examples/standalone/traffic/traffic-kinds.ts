@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { base58 } from "@scure/base";
+import { toBase58 } from "../../../src/chain/base58.js";
 import type { Lock } from "../../../types/chain.js";
 import type { Actor, Cast, Group } from "../chain/cast.js";
 import type { Order } from "../chain/crypto.js";
@@ -163,7 +163,7 @@ const spendTogether = async (scene: Scene): Promise<Wish | undefined> => {
 const ipfs = async (scene: Scene): Promise<Wish | undefined> => {
   const sender = await payer(scene, 20);
   if (sender === undefined) return undefined;
-  const hash = base58.encode(Buffer.from(`1220${scene.random.hex(32)}`, "hex"));
+  const hash = toBase58(Buffer.from(`1220${scene.random.hex(32)}`, "hex"));
   return { sender, key: "ipfs", order: { type: 5, asset: { ipfs: hash } } };
 };
 
