@@ -1,12 +1,12 @@
 import type {
-  AtHeight, Block, Blockchain, CreateWebhookBody, CreatedWebhook, CryptoConfiguration, Delegate, Delivery, DeliveryDetail, DryRun,
-  DryRunWebhookBody, Event, EventFeed, FeeStatistics, GetBlockTransactionsQuery, GetDelegateBlocksQuery, GetDelegateRewardsQuery,
-  GetDelegatesQuery, GetEventsFeedQuery, GetNodeFeesQuery, GetPeersQuery, GetUnlockedLocksBody, GetWalletHistoryQuery, GetWalletLocksQuery,
-  GetWalletStatementQuery, GetWalletTransactionsQuery, GetWalletTransactionsReceivedQuery, GetWalletVotesQuery, GetWalletsQuery,
-  GetWebhookDeliveriesQuery, GetWebhooksQuery, Lock, NodeConfiguration, NodeStatus, NodeSyncing, Paging, Peer, PoolResult,
-  RecoverWebhookBody, Recovered, Replay, ReplayWebhookBody, Reward, Rewards, RoundDelegate, SearchBlocksBody, SearchDelegatesBody,
-  SearchLocksBody, SearchTransactionsBody, SearchWalletsBody, StatementRow, Transaction, UnconfirmedTransaction, UpdateWebhookBody, Wallet,
-  WalletChange, Webhook, WebhookKey, WebhookSecret,
+  AtHeight, Block, BlockProof, Blockchain, CreateWebhookBody, CreatedWebhook, CryptoConfiguration, Delegate, Delivery, DeliveryDetail,
+  DryRun, DryRunWebhookBody, Event, EventFeed, FeeStatistics, GetBlockProofQuery, GetBlockTransactionsQuery, GetDelegateBlocksQuery,
+  GetDelegateRewardsQuery, GetDelegatesQuery, GetEventsFeedQuery, GetNodeFeesQuery, GetPeersQuery, GetUnlockedLocksBody,
+  GetWalletHistoryQuery, GetWalletLocksQuery, GetWalletStatementQuery, GetWalletTransactionsQuery, GetWalletTransactionsReceivedQuery,
+  GetWalletVotesQuery, GetWalletsQuery, GetWebhookDeliveriesQuery, GetWebhooksQuery, Lock, NodeConfiguration, NodeStatus, NodeSyncing,
+  Paging, Peer, PoolResult, RecoverWebhookBody, Recovered, Replay, ReplayWebhookBody, Reward, Rewards, RoundDelegate, SearchBlocksBody,
+  SearchDelegatesBody, SearchLocksBody, SearchTransactionsBody, SearchWalletsBody, StatementRow, Transaction, TransactionProof,
+  UnconfirmedTransaction, UpdateWebhookBody, Wallet, WalletChange, Webhook, WebhookKey, WebhookSecret,
 } from "./schemas.js";
 import type { List } from "./list.js";
 import type { CallOptions } from "./transport.js";
@@ -104,6 +104,8 @@ export interface BlocksOperations {
   find(id: string | number, query?: AtHeight, options?: CallOptions): Promise<Block | undefined>;
   /** Lists the transactions of a block, last first. */
   transactions(id: string | number, query?: GetBlockTransactionsQuery & Paging & AtHeight, options?: CallOptions): List<Transaction>;
+  /** Returns what proves a block without trusting the node. */
+  proof(id: string | number, query?: GetBlockProofQuery & AtHeight, options?: CallOptions): Promise<BlockProof>;
 }
 
 export interface TransactionsOperations {
@@ -126,6 +128,8 @@ export interface TransactionsOperations {
   /** Returns a transaction. */
   get(id: string, query?: AtHeight, options?: CallOptions): Promise<Transaction>;
   find(id: string, query?: AtHeight, options?: CallOptions): Promise<Transaction | undefined>;
+  /** Returns what proves that a transaction is in a block, without trusting the node. */
+  proof(id: string, query?: GetBlockProofQuery & AtHeight, options?: CallOptions): Promise<TransactionProof>;
 }
 
 export interface BlockchainOperations {
@@ -282,6 +286,7 @@ export const operations: Record<string, Record<string, string | readonly [how: s
     search: ["POST /blocks/search list body at", Block],
     get: ["GET /blocks/{id} data query at", Block],
     transactions: ["GET /blocks/{id}/transactions list query at", Transaction],
+    proof: "GET /blocks/{id}/proof data query at",
   },
   transactions: {
     list: ["GET /transactions list query at", Transaction],
@@ -293,6 +298,7 @@ export const operations: Record<string, Record<string, string | readonly [how: s
     fees: ["GET /transactions/fees data query at", "*"],
     schemas: "GET /transactions/schemas data",
     get: ["GET /transactions/{id} data query at", Transaction],
+    proof: "GET /transactions/{id}/proof data query at",
   },
   blockchain: {
     get: ["GET /blockchain data query at", Blockchain],

@@ -325,6 +325,21 @@ export interface UnconfirmedTransactionMembers {
   /** Height from which no block can contain it; 0 means never. */ expiration?: number;
 }
 export type UnconfirmedTransaction = UnconfirmedTransactionMembers & WithAsset;
+export interface GetBlockProofQuery { /** Blocks after it that the proof has. */ confirmations?: number | undefined; }
+export interface ProofBlock {
+  id: string; height: number; /** What the block's generator signed. */ header: string; /** ECDSA on secp256k1, DER. */ signature: string;
+}
+export interface BlockProof {
+  block: ProofBlock; /** All of the block, in the order that was hashed. */ transactionIds: string[];
+  /** The blocks after it. */ descendants: ProofBlock[]; /** The round of the block. */ round: { number: number;
+  /** Public keys, by rank. */ delegates: string[]; slots?: { height: number; timestamp: number }[] };
+}
+export interface TransactionProof {
+  transaction: { id: string; /** The bytes of which the id is the SHA-256, with all signatures. */ serialized: string }; block: ProofBlock;
+  /** All of the block, in the order that was hashed. */ transactionIds: string[]; /** The blocks after it. */ descendants: ProofBlock[];
+  /** The round of the block. */ round: { number: number; /** Public keys, by rank. */ delegates: string[]; slots?: { height: number;
+  timestamp: number }[] };
+}
 export interface Blockchain { block: { height: number; id: string }; supply: bigint; /** Digest of the state. */ digest?: string; }
 export interface RoundDelegate {
   publicKey: string; username: string; /** Vote balance with which the delegate entered the round. */ votes: bigint;
