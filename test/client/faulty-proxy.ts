@@ -53,7 +53,7 @@ export const startProxy = async (port: number): Promise<FaultyProxy> => {
           if (fault === "cut body") response.write(bytes.subarray(0, bytes.length / 2), () => response.destroy());
           else response.end(bytes);
         };
-        if (fault === "slow") setTimeout(answer, 30);
+        if (fault === "slow") setTimeout(answer, 100);
         else answer();
       }, () => response.destroy());
     });

@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect } from "chai";
 import { EventEmitter } from "eventemitter3";
 import { createClient, type FollowedEvent, PorticoClientError } from "../../src/client/index.js";
@@ -9,7 +11,7 @@ import { programOf } from "../fixtures/programs.js";
 import { freePort } from "../free-port.js";
 import { until } from "../fixtures/until.js";
 import { genesis, network, randomFrom } from "../follow/schedule.js";
-import { ForkingChain } from "../live/forking-host.js";
+import { ForkingChain, type Step } from "../live/forking-host.js";
 import { startStreamProxy } from "./faulty-proxy.js";
 
 /** What a reader makes of events: the chain's blocks, and what makes no sense. */
@@ -106,13 +108,14 @@ describe("a client that follows", () => {
       await node.ended;
     }
     await run(process.execPath, [programOf("test/live/forking-node.ts"), dataDir, String(port), "rest"]).line(/serves/);
-    const blocks: string[] = [];
-    for await (const { id } of client.blocks.list({ orderBy: "height:asc" })) blocks.push(id);
-    await untilFollowed(following, "it is at the tip", () => reader.blocks.at(-1) === blocks.at(-1));
+    // What the host has logged is its chain.
+    const chain = new ForkingChain("", 0);
+    for (const line of readFileSync(join(dataDir, "host.ndjson"), "utf8").split("\n").slice(0, -1)) chain.take(JSON.parse(line) as Step);
+    await untilFollowed(following, "it is at the tip", () => reader.blocks.at(-1) === chain.blocks.at(-1)!.id);
     leaving.abort();
     await following;
     expect(reader.faults).to.deep.equal([]);
-    expect(reader.blocks).to.deep.equal(blocks);
+    expect(reader.blocks).to.deep.equal(chain.blocks.map(({ id }) => id));
   });
 
   it("gets every event again that was not saved, after its own crash, and nothing before that", async () => {
