@@ -13,8 +13,7 @@ import { loadChain } from "../data/read.js";
 const manual = readFileSync(new URL("../../src/webhooks/README.md", import.meta.url), "utf8");
 const codeOf = (language: string): string => new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(manual)?.[1] ?? "";
 
-describe("the manual's answer to who was paid", function () {
-  this.timeout(120_000);
+describe("the manual's answer to who was paid", () => {
   let receiver: ChildProcess | undefined;
   afterEach(() => endProcess(receiver, "SIGKILL"));
 
