@@ -28,7 +28,7 @@ describe("the console, in Chromium", () => {
 
   before(async () => {
     folder = temporaryFolder();
-    const options = readHostOptions(["--data-dir", join(folder, "data"), "--port", "0", "--forge-interval", "500", "--webhook-token", token]);
+    const options = readHostOptions(["--data-dir", join(folder, "data"), "--port", "0", "--forge-interval", "1000", "--webhook-token", token]);
     const started = await startHost(options, { logger: silentLogger, clock: systemClock });
     if (started === undefined) throw new Error("the start was given up");
     host = started;

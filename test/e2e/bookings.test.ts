@@ -47,8 +47,7 @@ const amount = (text: string): bigint => (text === "" ? 0n : BigInt(text));
 const net = (one: Pick<Booking, "in" | "out" | "fee">): bigint => amount(one.in) - amount(one.out) - amount(one.fee);
 
 for (const name of ["core3-testnet-a", "core3-custom-c"] satisfies ChainName[]) {
-  describe(`bookings of ${name}`, function () {
-    this.timeout(120_000);
+  describe(`bookings of ${name}`, () => {
     const { network, blocks, wallets } = loadChain(name);
     let get: Get;
     before(async () => {

@@ -39,8 +39,7 @@ const queryOf = (terms: Terms, more: Record<string, string | number> = {}): stri
   new URLSearchParams(Object.entries({ ...more, ...terms }).map(([name, value]): [string, string] => [name, String(value)])).toString();
 
 for (const name of ["core3-testnet-a", "core3-custom-c"] satisfies ChainName[]) {
-  describe(`rewards of ${name}`, function () {
-    this.timeout(120_000);
+  describe(`rewards of ${name}`, () => {
     const { network, blocks } = loadChain(name);
     const top = blocks.length;
     let get: (path: string, question?: Question) => Promise<Answer>;

@@ -13,8 +13,7 @@ import { copyOfStored } from "../fixtures/stored-chain.js";
 const run = (...given: string[]): Promise<{ stdout: string; stderr: string; code?: number }> =>
   promisify(execFile)(process.execPath, [programOf("examples/payout/main.ts"), ...given]).catch((error: unknown) => error as { stdout: string; stderr: string; code: number });
 
-describe("the payout example", function () {
-  this.timeout(60_000);
+describe("the payout example", () => {
   const { network, blocks, delegates } = loadChain("core3-custom-c");
   const forger = delegates.find(({ producedBlocks }) => producedBlocks > 5)?.username ?? "";
 

@@ -60,7 +60,7 @@ describe("random damage of a store's file", function () {
     const somePage = (): number => (used[random(used.length)] ?? 0) * pageSize;
     // Anywhere; in pages that hold something; in their headers; in the meta pages: where less and less damage does more and more harm.
     const places = [() => random(original.length), () => somePage() + random(pageSize), () => somePage() + random(64), () => random(2) * pageSize + random(200)];
-    const tries = count(40, 1_000);
+    const tries = count(20, 1_000);
     let found = 0;
     for (let left = tries; left > 0; left--) {
       const bytes = Buffer.from(original);

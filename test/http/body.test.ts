@@ -196,7 +196,7 @@ describe("request bodies", () => {
             socket.destroy();
             while (edge.open > 0 || isUnderWay) await nextTurn();
           });
-        })).timeout(5000);
+        }));
     }
   }
 

@@ -67,8 +67,10 @@ describe("the rate limit", () => {
       expect(after).to.be.at.most(before - 4);
       held = 0;
       expect(await remaining()).to.be.within(after - 2, after - 1);
+      let left = after;
+      while (left > 12) left = await remaining();
       held = 500;
-      for (let left = after; left > 0; left = await remaining());
+      while (left > 0) left = await remaining();
       const { status, headers } = await ask(port, "/api/things?limit=1");
       expect([status, headers["x-ratelimit-remaining"]]).to.deep.equal([429, "0"]);
     });

@@ -190,7 +190,7 @@ const compressing: Record<string, (edge: Edge<ThingState>) => Promise<RequestLis
 };
 
 const until = async (isSo: () => boolean): Promise<void> => {
-  const deadline = Date.now() + 20_000;
+  const deadline = Date.now() + 150_000;
   while (!isSo()) {
     if (Date.now() > deadline) throw new Error(`It did not come to this: ${isSo.toString()}`);
     await nextTurn();

@@ -138,7 +138,7 @@ const run = async (seed: number, schedules: number): Promise<void> => {
 };
 
 describe("Two webhooks of a target that fails now and then, one of them in strict order, while the chain forks", () => {
-  const schedules = count(3, 5_000);
+  const schedules = count(2, 5_000);
 
   it(`each block that is told in strict order stands on the one before, and the last words are the chain's (${schedules} schedules)`, async () => {
     let begun = 0;

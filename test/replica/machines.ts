@@ -14,6 +14,7 @@ import { loadChain } from "../data/read.js";
 import { temporaryFolder } from "../fixtures/folder.js";
 import { copyOf } from "../fixtures/run.js";
 import { until } from "../fixtures/until.js";
+import { looks } from "../../src/store/sync/follower.js";
 import { branch } from "../store/branches.js";
 import { freePort } from "../free-port.js";
 import { silentLogger } from "../silent.js";
@@ -27,6 +28,13 @@ export interface Served {
   url: string;
   lines: string[];
 }
+
+/** Has nodes and replicas of this suite look at what they follow more often than each five seconds. */
+export const lookOften = (): void => {
+  const { interval } = looks;
+  before(() => void (looks.interval = 200));
+  after(() => void (looks.interval = interval));
+};
 
 const nodeOptions = { finality: 10, staleAfter: false } as const;
 

@@ -11,7 +11,7 @@ import { branch } from "../store/branches.js";
 import { byHand } from "../store/by-hand.js";
 import { temporaryFolder } from "../fixtures/folder.js";
 import { until } from "../fixtures/until.js";
-import { chainBlocks, folderWith, level, network, peer, startNodeWithLake, startProxy, startReplica, startServer, TestNode, TestReplica, tipOf } from "./machines.js";
+import { chainBlocks, folderWith, level, lookOften, network, peer, startNodeWithLake, startProxy, startReplica, startServer, TestNode, TestReplica, tipOf } from "./machines.js";
 
 const transactions = chainBlocks.flatMap((block) => block.transactions ?? []);
 const address = "AJPicaX6vmFoKoYnDRPqCqYCsGvYoeXgPo";
@@ -29,6 +29,8 @@ const expectSameState = async (node: TestNode, replica: TestReplica): Promise<vo
 };
 
 describe("A replica", () => {
+  lookOften();
+
   it("answers a reader with a cursor as its node does, also across a fork", async () => {
     const node = await new TestNode(60).start();
     const replica = await startReplica(node, 60);

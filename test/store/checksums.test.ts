@@ -32,8 +32,7 @@ const checksumsOf = ({ environment: { db } }: Store) => {
   return { kept, found };
 };
 
-describe("the checksums of a store", function () {
-  this.timeout(60_000);
+describe("the checksums of a store", () => {
   afterEach(closeTemporaryStores);
 
   it("are those of what it holds, whatever was applied, together or one by one, and reverted", async () => {

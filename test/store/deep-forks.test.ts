@@ -32,8 +32,7 @@ const sourceOf = (blocks: BlockData[]): BlockSource & { blocks: BlockData[]; fai
   },
 });
 
-describe("a store whose host goes back further than undo records reach", function () {
-  this.timeout(60_000);
+describe("a store whose host goes back further than undo records reach", () => {
 
   let dataDir: string;
   let store: Store;

@@ -35,8 +35,7 @@ const digestsByHeight = (network: Network, blocks: readonly BlockData[], heights
   return found;
 };
 
-describe("the digest of a state", function () {
-  this.timeout(60_000);
+describe("the digest of a state", () => {
   afterEach(closeTemporaryStores);
 
   for (const name of [testnet, custom, "core2-testnet"] as const) {

@@ -138,8 +138,7 @@ describe("several filters answered by sequences of numbers", () => {
 const { origin, ada, bob } = actors;
 
 /** Long enough that testing rows is not the cheapest way. */
-describe("several filters on the lists of a real chain", function () {
-  this.timeout(120_000);
+describe("several filters on the lists of a real chain", () => {
   const earlier = 300;
   let [store, memory, pastStore, pastMemory]: ChainSnapshot[] = [];
 

@@ -29,8 +29,7 @@ const errorOf = (work: () => unknown): unknown => {
   return undefined;
 };
 
-describe("a store without history", function () {
-  this.timeout(120_000);
+describe("a store without history", () => {
   after(closeTemporaryStores);
 
   it("has no row of it, and all else as a store that keeps it", async () => {
@@ -49,8 +48,7 @@ describe("a store without history", function () {
   });
 });
 
-describe("history of a store that was made without", function () {
-  this.timeout(120_000);
+describe("history of a store that was made without", () => {
   afterEach(closeTemporaryStores);
 
   it("begins with the tip at which it was switched on, and says so of earlier heights", async () => {

@@ -20,8 +20,7 @@ const begun = 20;
 /** One step: apply or revert some blocks, hold or release a snapshot, write webhooks, or free pages. */
 const deed = fc.record({ what: fc.constantFrom("on", "on", "on", "back", "hold", "let go", "deliver", "free"), count: fc.integer({ min: 1, max: count(5, 12) }) });
 
-describe("the pages of a store file", function () {
-  this.timeout(120_000);
+describe("the pages of a store file", () => {
   afterEach(closeTemporaryStores);
 
   it("are each either in use once or free, whatever was written, reverted and read meanwhile, and the file may be opened at any time", async () => {

@@ -8,8 +8,7 @@ import { compareAtHeights, createPicks, type OpenAt, samplesOf } from "./history
 import { closeTemporaryStores, openStoreAt } from "./temporary-store.js";
 
 /** Few blocks, and all there is to ask about them: what `history.test.ts` asks at random of whole chains. */
-describe("the states at the heights of a short chain", function () {
-  this.timeout(60_000);
+describe("the states at the heights of a short chain", () => {
   const name = "core3-custom-c";
   const { network, blocks } = loadChain(name);
   const short = blocks.slice(0, 150);

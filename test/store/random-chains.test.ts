@@ -128,8 +128,7 @@ const failureOf = (work: Promise<unknown>): Promise<string> =>
 /** Sizes of the batches in which a chain is written. */
 const batches = fc.array(fc.integer({ min: 1, max: 8 }), { minLength: 1, maxLength: 4 });
 
-describe("the store on random chains", function () {
-  this.timeout(120_000);
+describe("the store on random chains", () => {
   afterEach(closeTemporaryStores);
 
   it("reaches the state that plain addition gives, whatever the batches", async () => {

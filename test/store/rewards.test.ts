@@ -37,8 +37,7 @@ const withRewards = (rewards: Record<number, string>, end: number): BlockData[] 
   chain.blocks.slice(0, end).map((block) => ({ ...block, transactions: block.height === 1 ? block.transactions! : [], ...(block.height === 1 ? {} : empty), reward: rewards[block.height] ?? block.reward }));
 const empty = { numberOfTransactions: 0, totalAmount: "0", totalFee: "0" };
 
-describe("the rewards of a chain that the library reads", function () {
-  this.timeout(60_000);
+describe("the rewards of a chain that the library reads", () => {
 
   let lines: string[];
   let dataDir: string;

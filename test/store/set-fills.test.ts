@@ -55,8 +55,7 @@ const forget = async (store: Store): Promise<void> => {
   store.freePages();
 };
 
-describe("a ranked set that a store does not have", function () {
-  this.timeout(120_000);
+describe("a ranked set that a store does not have", () => {
   afterEach(closeTemporaryStores);
 
   it("is filled while lists are right and the chain goes on, leaves branches and is opened again, and is then as if it had always been there", async () => {

@@ -16,8 +16,7 @@ const { network, blocks } = loadChain(name);
 const { nethash } = network.network;
 const undoBlocks = 30;
 
-describe("a copy of a store at a height", function () {
-  this.timeout(120_000);
+describe("a copy of a store at a height", () => {
   afterEach(closeTemporaryStores);
 
   const digestOf = (store: Store): string | undefined => {

@@ -162,7 +162,7 @@ describe("the LMDB store", () => {
     for (const milliseconds of [1, 10]) {
       const { store, dataDir } = await openStoreAt(name, 60);
       await store.stop();
-      const process = spawn(globalThis.process.execPath, [script, dataDir, String(milliseconds)], { timeout: 50_000, killSignal: "SIGKILL" });
+      const process = spawn(globalThis.process.execPath, [script, dataDir, String(milliseconds)], { timeout: 150_000, killSignal: "SIGKILL" });
       expect(await once(process, "exit")).to.deep.equal([7, null]);
       expect(openTemporaryStore(chain.network, { dataDir }).store.tip()?.height).to.equal(80);
     }

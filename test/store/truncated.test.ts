@@ -20,8 +20,7 @@ const name = "core3-custom-c";
 const chain = loadChain(name);
 const pageSize = 4_096;
 
-describe("a store file that is cut off", function () {
-  this.timeout(180_000);
+describe("a store file that is cut off", () => {
   afterEach(closeTemporaryStores);
 
   const makeStore = async (change?: (opened: ReturnType<typeof openTemporaryStore>) => void) => {

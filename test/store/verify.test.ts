@@ -15,8 +15,7 @@ const name = "core3-custom-c";
 const chain = loadChain(name);
 const { nethash } = chain.network.network;
 
-describe("verifyStore", function () {
-  this.timeout(120_000);
+describe("verifyStore", () => {
   afterEach(closeTemporaryStores);
 
   /** A store that has been written for a while: blocks with and without undo records, some reverted, webhooks. */

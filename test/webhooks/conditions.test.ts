@@ -223,9 +223,9 @@ describe("conditions", () => {
 
   it("run any accepted pattern in linear time", () => {
     const condition: Condition = { key: "it", condition: "regexp", value: "(a+)+$" };
-    const before = performance.now();
+    const before = process.cpuUsage();
     expect(holds(condition, { it: `${"a".repeat(50_000)}b` })).to.equal(false);
-    expect(performance.now() - before).to.be.below(2_000);
+    expect(process.cpuUsage(before).user).to.be.below(2_000_000);
   });
 
   for (const pattern of ["[", "(?=a)", "(a)\\1", "(a{1000}){1000}", "*"]) {

@@ -16,7 +16,7 @@ import type { Step } from "../live/forking-host.js";
 import { Listener } from "../live/listener.js";
 import { createReceiver, type Receiver } from "./receiver.js";
 
-const schedules = count(3, 2_000);
+const schedules = count(2, 2_000);
 /** Schedules on one node, whose chain grows by some blocks with each. */
 const together = 20;
 const deepest = 6;

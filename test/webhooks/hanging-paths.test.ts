@@ -24,8 +24,7 @@ const servers: Record<string, (listener: RequestListener) => Server> = {
   },
 };
 
-describe("a path of an origin, where other paths hang", function () {
-  this.timeout(60_000);
+describe("a path of an origin, where other paths hang", () => {
   const trust = process.env.NODE_TLS_REJECT_UNAUTHORIZED;
   const events = new EventEmitter();
   let server: Server;

@@ -192,8 +192,7 @@ const compare = (store: WebhookStore, rows: readonly DeliveryRow[]): void => {
   }
 };
 
-describe("the webhook store", function () {
-  this.timeout(120_000);
+describe("the webhook store", () => {
   let dataDir: string;
   let environment: WebhookEnvironment;
 

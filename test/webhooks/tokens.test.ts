@@ -50,15 +50,16 @@ describe("webhook tokens", () => {
     const authorize = createAuthorize([right, "b".repeat(length), "c".repeat(length)]);
     const given = { "wrong from the start": `x${right.slice(1)}`, "wrong at the end": `${right.slice(1)}x`, "of the first": right, "of the last": "c".repeat(length) };
     const least: Record<string, number> = {};
-    for (let tries = 0; tries < 15; tries++) {
+    const ratio = (): number => Math.max(...Object.values(least)) / Math.min(...Object.values(least));
+    // Where others use the processor, the least of each comes later.
+    for (let tries = 0; tries < 15 || (tries < 500 && ratio() >= 2); tries++) {
       for (const [what, header] of Object.entries(given)) {
         const begun = performance.now();
         expect(authorize(header)).to.equal(what.startsWith("of"));
         least[what] = Math.min(least[what] ?? Infinity, performance.now() - begun);
       }
     }
-    const times = Object.values(least);
-    expect(Math.max(...times) / Math.min(...times), JSON.stringify(least)).to.be.below(2);
+    expect(ratio(), JSON.stringify(least)).to.be.below(2);
   });
 
   describe("when generated", () => {

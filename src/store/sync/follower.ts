@@ -226,7 +226,10 @@ const createPoll =
     return isThere;
   };
 
-export const createFollower = ({ events, lookInterval = 5_000, ...needs }: FollowerNeeds): Follower => {
+/** Milliseconds between two looks at the block source. Tests that wait for one look more often. */
+export const looks = { interval: 5_000 };
+
+export const createFollower = ({ events, lookInterval = looks.interval, ...needs }: FollowerNeeds): Follower => {
   const { store, source, logger } = needs;
   const catchingUp = createCatchingUp(needs);
   const { begin, catchUp, look, takeOutUnsaved, applyRun, takeOut, checkRewards, compared, shrunkTo, target, stop } = catchingUp;

@@ -17,8 +17,7 @@ const mostBy = <T>(rows: T[], weight: (row: T) => number): T => rows.reduce((bes
 const nobody = "AKdr5d9AMEnsKYxpDcoHdyyjSCKVx3r9Nj";
 
 for (const name of chainNames) {
-  describe(`transactions of ${name}, first generation`, function () {
-    this.timeout(120_000);
+  describe(`transactions of ${name}, first generation`, () => {
     const figures = figuresOf(name);
     const { transactionRows, walletRows, tip } = figures;
     const kind = transactionKindOf(figures);
