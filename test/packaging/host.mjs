@@ -39,19 +39,22 @@ const serve = async () => {
   const client = createClient("http://127.0.0.1:" + server.address().port);
   const { supply } = await client.blockchain.get();
   if (typeof supply !== "bigint") throw new Error("the client has made no bigint of " + supply);
+  if ([runFollower, createReceiver, verifyProof].some((each) => typeof each !== "function")) throw new Error("a library has no entry point");
   await plugin.stop();
 };
 serve();
 `;
 
-const imports = `import { EventEmitter } from "node:events"; import { readFileSync } from "node:fs"; import { createApiPlugin, PorticoError } from "portico"; import { createClient } from "portico/client";`;
-const requires = `const { EventEmitter } = require("node:events"); const { readFileSync } = require("node:fs"); const { createApiPlugin, PorticoError } = require("portico"); const { createClient } = require("portico/client");`;
+const imports = `import { EventEmitter } from "node:events"; import { readFileSync } from "node:fs"; import { createApiPlugin, PorticoError } from "portico"; import { createClient } from "portico/client"; import { runFollower } from "portico/follower"; import { createReceiver } from "portico/receiver"; import { verifyProof } from "portico/verify";`;
+const requires = `const { EventEmitter } = require("node:events"); const { readFileSync } = require("node:fs"); const { createApiPlugin, PorticoError } = require("portico"); const { createClient } = require("portico/client"); const { runFollower } = require("portico/follower"); const { createReceiver } = require("portico/receiver"); const { verifyProof } = require("portico/verify");`;
 
 const consumer = `
 import { createApiPlugin, type ApiPlugin, type ChainAdapter, type NodeContext } from "portico";
 import { type ChainRules, createChainRules } from "portico/chain";
 import { type Client, createClient, type Wallet } from "portico/client";
 import { describeConformance } from "portico/conformance";
+import { runFollower, memoryStore } from "portico/follower";
+import { createReceiver } from "portico/receiver";
 import { type VerifiedProof, verifyProof } from "portico/verify";
 export const plugin = (context: NodeContext): ApiPlugin => createApiPlugin(context);
 export const adapter = (of: ApiPlugin): ChainAdapter => of.chain;
@@ -59,6 +62,8 @@ export const rules = (context: NodeContext): ChainRules => createChainRules(cont
 export const conformance = describeConformance;
 export const client: Client = createClient("http://127.0.0.1:4003");
 export const balance = (wallet: Wallet): bigint => wallet.balance;
+export const following = runFollower({ client, store: memoryStore(), apply: (_, block) => block.height.toFixed(), revert: () => undefined });
+export const receiver = createReceiver({ secrets: ["whsec_AAAA"], on: { "booking.applied": ({ data }) => data.address.length } });
 export const verified: (proof: unknown, options: Parameters<typeof verifyProof>[1]) => VerifiedProof = verifyProof;
 // @ts-expect-error: a number is no Koa app; it would pass if Koa's types were missing
 export const app: Parameters<ApiPlugin["mount"]>[0] = 1;
