@@ -47,7 +47,8 @@ module.exports = {
     never("lake-is-handed-what-it-needs", "^src/lake", "^src/(store|api|webhooks|conformance|plugin)|^src/http/(?!route\\.ts)"),
     never("replica-is-handed-what-it-needs", "^src/replica/", "^src/(store|api|http|live|webhooks|conformance|plugin|restore)"),
     never("nats-is-an-entry-point-of-its-own", "^src/nats/", "^src/(?!nats/|errors\\.ts|replica/|webhooks/send/)"),
-    never("client-is-alone", "^src/client/", "^(src/(?!client/)|types/|node:|node_modules/)"),
+    never("client-is-alone", "^src/client/", "^(src/(?!client/)|types/|node_modules/)"),
+    { name: "client-runs-in-browsers", severity: "error", from: { path: "^src/client/" }, to: { dependencyTypes: ["core"] } },
     never("nothing-here-calls-a-node-by-the-client", "^(src/(?!client/|commonjs/client)|types/)", "^src/client/"),
     never("only-nats-knows-nats", "^src/(?!nats/|commonjs/nats)", "^src/nats/|node_modules/@nats-io/"),
     never(
