@@ -1,20 +1,19 @@
 import { parseArgs } from "node:util";
+import { createClient } from "portico/client";
 
 const { values } = parseArgs({
   options: { node: { type: "string", default: "http://127.0.0.1:4003/api" }, delegate: { type: "string" }, from: { type: "string" }, to: { type: "string" }, share: { type: "string" } },
 });
-const { node, delegate, ...query } = values;
+const { node, delegate, share, ...period } = values;
 if (delegate === undefined) {
   console.error("Usage: main.ts --delegate NAME [--from HEIGHT] [--to HEIGHT] [--share PERCENT] [--node URL]");
   process.exit(2);
 }
 try {
-  const reply = await fetch(`${node}/delegates/${encodeURIComponent(delegate)}/rewards?${new URLSearchParams({ ...query, format: "csv" }).toString()}`);
-  const text = await reply.text();
-  if (!reply.ok) throw new Error((JSON.parse(text) as { message: string }).message);
-  process.stdout.write(text);
+  const { voters } = await createClient(node).delegates.rewards(delegate, { ...period, ...(share === undefined ? {} : { share: Number(share) }) });
+  const lines = voters.map(({ address, blocks, amount }) => `${address},${blocks},${amount}\r\n`);
+  process.stdout.write(`address,blocks,amount\r\n${lines.join("")}`);
 } catch (error) {
-  const { cause = error } = error as { cause?: unknown };
-  console.error(cause instanceof Error ? cause.message : String(cause));
+  console.error((error as Error).message);
   process.exitCode = 1;
 }

@@ -152,7 +152,8 @@ const createCalls = (transport: Transport, token: string | undefined) => {
 
 const orUndefined = (found: Promise<unknown>): Promise<unknown> =>
   found.catch((error: unknown) => {
-    if (error instanceof PorticoClientError && error.status === 404) return undefined;
+    // `NOT_FOUND` alone is a path that the node does not have.
+    if (error instanceof PorticoClientError && error.status === 404 && error.code !== "NOT_FOUND") return undefined;
     throw error;
   });
 

@@ -104,6 +104,7 @@ describe("a client against faults", () => {
     expect(refused).to.be.instanceOf(PorticoClientError).that.deep.include({ code: "BAD_REQUEST", status: 400, validation: { source: "query", keys: ["limit"] } });
     expect(refused.requestId).to.match(/\S/);
     expect(await errorOf(client.wallets.get("nobody"))).to.include({ code: "WALLET_NOT_FOUND", message: "Wallet not found" });
+    expect(await errorOf(createClient(`${node.origin}/api/nowhere`).wallets.find("nobody"))).to.include({ code: "NOT_FOUND" });
     expect(await errorOf(createClient(node.origin, { token: "wrong" }).webhooks.list())).to.include({ code: "UNAUTHORIZED" });
     for (const fault of ["page", "cut body", 404, 500] as const) {
       proxy.choose = () => fault;

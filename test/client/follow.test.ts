@@ -5,12 +5,12 @@ import { EventEmitter } from "eventemitter3";
 import { createClient, type FollowedEvent, PorticoClientError } from "../../src/client/index.js";
 import { temporaryFolder } from "../fixtures/folder.js";
 import { count, seedOr } from "../fixtures/long.js";
-import { createNode, listenTo, type StartedNode } from "../fixtures/node.js";
+import { createNode, listenTo, type StartedNode, startNode } from "../fixtures/node.js";
 import { run } from "../fixtures/process.js";
 import { programOf } from "../fixtures/programs.js";
 import { freePort } from "../free-port.js";
 import { until } from "../fixtures/until.js";
-import { genesis, network, randomFrom } from "../follow/schedule.js";
+import { blockData, genesis, network, randomFrom } from "../follow/schedule.js";
 import { ForkingChain, type Step } from "../live/forking-host.js";
 import { startStreamProxy } from "./faulty-proxy.js";
 
@@ -219,6 +219,27 @@ describe("a client that follows", () => {
     leaving.abort();
     await following;
     expect(reader.faults).to.deep.equal([]);
+  });
+
+  it("waits for a node that is behind its cursor", async () => {
+    const blocks = [genesis];
+    for (let height = 2; height <= 7; height++) blocks.push(blockData(`behind ${height}`, height, blocks.at(-1)!.id, []));
+    const [emitter, known, taken, leaving] = [new EventEmitter(), blocks.slice(0, 3), [] as number[], new AbortController()];
+    const source = { read: (from: number, limit: number) => known.slice(from - 1, from - 1 + limit) };
+    const node = await startNode({ network, events: emitter, blocks: source, options: { rateLimit: false, staleAfter: false, webhooks: false } });
+    await node.plugin.settled();
+    let refused = 0;
+    const client = createClient(node.url, { onResponse: ({ status }) => (refused += Number(status === 410)) });
+    const onEvent = ({ data }: FollowedEvent<"block.applied">): void => void (taken.push(data.height) === 2 && leaving.abort());
+    const following = client.follow({ after: `5-${blocks[4]!.id}`, events: ["block.applied"], signal: leaving.signal, onEvent });
+    await untilFollowed(following, "it was refused", () => refused > 1);
+    for (const block of blocks.slice(3)) {
+      known.push(block);
+      emitter.emit("block.applied", block);
+      await node.plugin.settled();
+    }
+    await following;
+    expect(taken).to.deep.equal([6, 7]);
   });
 
   it("rejects where no node knows the cursor, with what there is, or goes on where it is told to", async () => {

@@ -28,7 +28,7 @@ const expectBalances = async (api: string, balances: ReadonlyMap<string, bigint>
   expect(node.map(([address]) => [address, balances.get(address) ?? 0n])).to.deep.equal(node);
 };
 
-describe("The example client that follows the event stream", () => {
+describe("The example client that follows the chain", () => {
   it("has the balances of the node's wallets, through forks and a restart of the node, whatever its transactions are", async () => {
     const dataDir = temporaryFolder();
     const events = new EventEmitter();
@@ -80,13 +80,13 @@ describe("The example client that follows the event stream", () => {
     const blocks = chain.blocks.slice(0, 60);
     const { plugin, port } = await startNode({ network: chain.network, blocks, options: { rateLimit: false, webhooks: false } });
     await plugin.settled();
-    /** Where each connection to the stream is cut: the first two end within genesis. */
+    /** Where each connection to the changes is cut: the first two end within genesis. */
     const cuts = [3_000, 20_000, 200_000, Infinity];
     const asked: string[] = [];
     const proxy = createServer((request, response) => {
       const relay = async (): Promise<void> => {
         const reply = await fetch(`http://127.0.0.1:${port}${request.url ?? ""}`);
-        const isStream = request.url?.includes("/events?") === true;
+        const isStream = request.url?.includes("/changes?") === true;
         if (isStream && asked.push(new URL(request.url ?? "", "http://node").searchParams.get("after") ?? "") === 3) return void response.writeHead(503).end();
         let left = isStream ? (cuts.shift() ?? 0) : Infinity;
         response.writeHead(reply.status, { "Content-Type": reply.headers.get("content-type") ?? "" });
