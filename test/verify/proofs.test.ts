@@ -116,7 +116,7 @@ describe("proofs of real chains", function () {
         const { block, confirmedBy, proven } = verifyProof(await proof(`/blocks/${id}/proof?confirmations=3`), options);
         expect({ ...block, totalFee: String(block.totalFee) }).to.include({ id, height, totalFee: String(totalFee), previousBlock: previousBlock ?? "0", generatorPublicKey });
         expect(confirmedBy).to.be.within(name === "core3-custom-c" && height > 250 ? 0 : Math.min(1, blocks.length - height), 3);
-        expect(proven.join(" ")).to.include(height === 1 ? "signed block" : `Block ${id} at height ${height}`);
+        expect(proven.join(" ")).to.include(height === 1 ? "The header of block 1 has the signature" : `Block ${id} at height ${height}`);
       }
     });
   }
@@ -179,6 +179,8 @@ describe("proofs of real chains", function () {
       expect(stepOf(resigned(header, loose), options), loose).to.equal("signature");
     }
     expect(stepOf(resigned(header, signature), options)).to.equal(undefined);
+    const genesis = await proof("/blocks/1/proof");
+    expect(stepOf(changed(genesis, ({ block }) => void (block.header = block.header.replace(/^00/, "01"))), options)).to.equal("signature");
   });
 
   it("do not hold for a transaction that the block does not have, or has in another order", async () => {

@@ -2,7 +2,7 @@ import { Blocks, Crypto, type Interfaces, Managers, Transactions, Utils } from "
 import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
 import { expect } from "chai";
 import fc from "fast-check";
-import { presetNetwork } from "../../examples/standalone/chain/crypto.js";
+import { presetNames, presetNetwork } from "../../examples/standalone/chain/crypto.js";
 import type { BlockData, Network, TransactionData, TransactionForm } from "../../src/index.js";
 import { addressOf } from "../../src/chain/address.js";
 import { toBase58 } from "../../src/chain/base58.js";
@@ -194,6 +194,16 @@ describe("random bytes", function () {
     expect(bytes).to.equal(byThePackage(fixed));
     expect(bytes).to.not.equal(written(fixed, rulesOf(network)));
     expect(transactionIdOf(hexToBytes(bytes), own.exceptions)).to.equal(fixed.id);
+  });
+
+  it("of genesis give the id of every transaction, and its signature, in each network that the package knows", () => {
+    for (const name of presetNames) {
+      const preset = presetNetwork(name);
+      const { transactions = [], ...genesis } = preset.genesisBlock;
+      const wrong = transactions.filter((transaction) => transactionIdOf(hexToBytes(written(transaction, rulesOf(preset)))) !== transaction.id);
+      expect(wrong, name).to.deep.equal([]);
+      expect(isSignedBy(genesis.generatorPublicKey, serializeHeader(genesis, createMilestones(preset.milestones)), hexToBytes(genesis.blockSignature ?? "")), name).to.equal(true);
+    }
   });
 
   it("of a type that has no form are none, and an incomplete asset is refused", () => {
