@@ -299,6 +299,16 @@ describe("proofs of real chains", function () {
     }
     expect((await node.get(`/blocks/${block?.id ?? ""}/proof`)).status).to.equal(200);
   });
+
+  it("are 501 for blocks that the network writes in a form of its own", async () => {
+    const { network, blocks } = loadChain("core3-testnet-a");
+    const foreign = blocks.slice(0, 5).map((block) => (block.height === 3 ? { ...block, payloadHash: "of another form" } : block.height === 5 ? { ...block, payloadHash: "0".repeat(64) } : block));
+    const node = await startNode({ network, blocks: foreign, options: { webhooks: false } });
+    await node.plugin.settled();
+    const statuses = [];
+    for (const height of [2, 3, 4, 5]) for (const confirmations of [0, 1]) statuses.push((await node.get(`/blocks/${height}/proof?confirmations=${confirmations}`)).status);
+    expect(statuses).to.deep.equal([200, 501, 501, 501, 200, 501, 501, 501]);
+  });
 });
 
 describe("proofs where milestones change block time, delegates and the form of ids", function () {
