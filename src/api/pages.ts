@@ -1,5 +1,6 @@
 import type { MaybePromise } from "../../types/chain-adapter.js";
 import type { Page } from "../../types/chain-queries.js";
+import { currentMeter, loopShare, metered } from "../async/loop-share.js";
 
 /** Rows read at a time: as many as are answered in one step. */
 export const pageRows = 100;
@@ -17,6 +18,16 @@ export const everyRow = async <Row>(ask: AskPage<Row>, { from = 0, beyond = () =
     if (end !== -1 || page.rows.length === 0 || from + rows.length >= page.total) return rows;
   }
 };
+
+/** Asks for pages in what is left of a round of the event loop; the time counts for the client that has asked. */
+export const createPaced = () => {
+  const meter = currentMeter();
+  return <Row>(ask: AskPage<Row>): AskPage<Row> =>
+    (offset, limit) =>
+      loopShare.run(() => metered(meter, () => ask(offset, limit)));
+};
+
+export type Paced = ReturnType<typeof createPaced>;
 
 /** How many transactions of a list by ascending height are below a height. */
 export const rowsBelow = async (height: number, ask: AskPage<{ blockHeight: number }>): Promise<number> => {

@@ -6,5 +6,6 @@ export { littleEndian } from "./bytes.js";
 export type { Exceptions } from "./exceptions.js";
 export { blockIdOf, type Header, isSignedBy, payloadHashOf, readHeader, serializeHeader } from "./headers.js";
 export { mostDescendants, type Proof, type ProofBlock } from "./proof.js";
+export { readTransaction, type WrittenTransaction } from "./read-transaction.js";
 export { serializeTransaction, transactionIdOf, type WireRules } from "./transactions.js";
 export { type Delegates, ProofError, type ProofOptions, type ProofStep, type VerifiedProof, verifyProof } from "./verify-proof.js";

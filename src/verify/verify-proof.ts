@@ -230,7 +230,9 @@ const tell = (chain: readonly CheckedBlock[], isExempt: (block: CheckedBlock) =>
   return {
     proven: [
       ...(transaction === undefined ? [] : [`Transaction ${transaction.id} has these bytes${isGenesis ? "" : `, and is one of the ${proof.transactionIds.length} of block ${block.id}`}.`]),
-      ...(isGenesis ? [] : [`Block ${block.id} at height ${block.height} has this header, these transactions in this order, and the signature of its generator.`]),
+      isGenesis
+        ? "The header of block 1 has the signature of its generator."
+        : `Block ${block.id} at height ${block.height} has this header, these transactions in this order, and the signature of its generator.`,
       ...(descendants === 0 ? [] : [`${descendants} signed block${descendants === 1 ? " was" : "s were"} built on it, one on the other.`]),
       ...(ordered.length === 0 ? [] : [`${ordered.length} of these ${chain.length} blocks are in a given round, and made by the delegate whose turn it was.`]),
     ],
@@ -264,8 +266,8 @@ export const verifyProof = (untrusted: unknown, { milestones: all, exceptions = 
   checkRound(proof, milestones, given);
   const times = timesOf(proof, chain, milestones);
   const isExempt = ({ id }: { id: string }): boolean => exceptions.blocks?.includes(id) === true;
-  const checked = chain.filter((each) => each.height > 1 && !isExempt(each));
-  checkGenerators(checked, times, milestones, given);
+  const checked = chain.filter((each) => !isExempt(each));
+  checkGenerators(checked.filter(({ height }) => height > 1), times, milestones, given);
   checkSignatures(checked);
 
   const isGiven = new Set([own, ...chain.map(({ height }) => roundOf(height, milestones).round)].flatMap((round) => given(round) ?? []));

@@ -52,7 +52,9 @@ export const pastQuestions = (blocks: readonly BlockData[], most = 4): PastQuest
   put("/delegates/{id}/voters", delegates.slice(0, 2), ["orderBy=address&limit=2", "balance.from=0&orderBy=balance:asc"]);
   put("/blocks/{id}", some(names.blocks, most));
   put("/blocks/{id}/transactions", some(names.blocks, most));
+  put("/blocks/{id}/proof", some(names.blocks, most), ["", "confirmations=2"]);
   put("/transactions/{id}", some(names.transactions, most));
+  put("/transactions/{id}/proof", some(names.transactions, most));
   const votes = blocks.flatMap(({ transactions = [] }) => transactions.filter(({ type, typeGroup = 1 }) => type === 3 && typeGroup === 1).map(({ id }) => id));
   put("/votes/{id}", [...some(votes, 2), ...names.transactions.slice(0, 1)]);
   put("/rounds/{id}/delegates", [1, 2, 3, 9]);

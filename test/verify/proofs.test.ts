@@ -116,7 +116,7 @@ describe("proofs of real chains", function () {
         const { block, confirmedBy, proven } = verifyProof(await proof(`/blocks/${id}/proof?confirmations=3`), options);
         expect({ ...block, totalFee: String(block.totalFee) }).to.include({ id, height, totalFee: String(totalFee), previousBlock: previousBlock ?? "0", generatorPublicKey });
         expect(confirmedBy).to.be.within(name === "core3-custom-c" && height > 250 ? 0 : Math.min(1, blocks.length - height), 3);
-        expect(proven.join(" ")).to.include(height === 1 ? "signed block" : `Block ${id} at height ${height}`);
+        expect(proven.join(" ")).to.include(height === 1 ? "The header of block 1 has the signature" : `Block ${id} at height ${height}`);
       }
     });
   }
@@ -179,6 +179,8 @@ describe("proofs of real chains", function () {
       expect(stepOf(resigned(header, loose), options), loose).to.equal("signature");
     }
     expect(stepOf(resigned(header, signature), options)).to.equal(undefined);
+    const genesis = await proof("/blocks/1/proof");
+    expect(stepOf(changed(genesis, ({ block }) => void (block.header = block.header.replace(/^00/, "01"))), options)).to.equal("signature");
   });
 
   it("do not hold for a transaction that the block does not have, or has in another order", async () => {
@@ -218,7 +220,9 @@ describe("proofs of real chains", function () {
     const draw = (below: number): number => (random = (random * 48_271) % 2_147_483_647) % below;
     for (let made = 0; made < most; made++) {
       const { blocks, options, proof } = [...served.values()][made % each] as Served;
-      const { height, transactions = [] } = blocks[1 + draw(blocks.length - 2)] as BlockData;
+      // Nothing binds the delegates of a round that is not given.
+      const given = blocks.slice(1).filter(({ height }) => typeof options.delegates === "function" && options.delegates(Math.ceil(height / 51)) !== undefined);
+      const { height, transactions = [] } = given[draw(given.length)] as BlockData;
       const one = transactions[draw(Math.max(1, transactions.length))];
       const whole = await proof(one === undefined ? `/blocks/${height}/proof?confirmations=2` : `/transactions/${one.id}/proof?confirmations=1`);
       expect(stepOf(whole, options)).to.equal(undefined);
@@ -296,6 +300,16 @@ describe("proofs of real chains", function () {
       if (typeGroup !== 1) expect(json).to.deep.include({ code: "NOT_SUPPORTED" }).and.property("message").to.match(/^Transactions of the type 2\/\d cannot be proven/);
     }
     expect((await node.get(`/blocks/${block?.id ?? ""}/proof`)).status).to.equal(200);
+  });
+
+  it("are 501 for blocks that the network writes in a form of its own", async () => {
+    const { network, blocks } = loadChain("core3-testnet-a");
+    const foreign = blocks.slice(0, 5).map((block) => (block.height === 3 ? { ...block, payloadHash: "of another form" } : block.height === 5 ? { ...block, payloadHash: "0".repeat(64) } : block));
+    const node = await startNode({ network, blocks: foreign, options: { webhooks: false } });
+    await node.plugin.settled();
+    const statuses = [];
+    for (const height of [2, 3, 4, 5]) for (const confirmations of [0, 1]) statuses.push((await node.get(`/blocks/${height}/proof?confirmations=${confirmations}`)).status);
+    expect(statuses).to.deep.equal([200, 501, 501, 501, 200, 501, 501, 501]);
   });
 });
 

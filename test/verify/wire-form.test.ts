@@ -2,11 +2,11 @@ import { Blocks, Crypto, type Interfaces, Managers, Transactions, Utils } from "
 import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
 import { expect } from "chai";
 import fc from "fast-check";
-import { presetNetwork } from "../../examples/standalone/chain/crypto.js";
+import { presetNames, presetNetwork } from "../../examples/standalone/chain/crypto.js";
 import type { BlockData, Network, TransactionData, TransactionForm } from "../../src/index.js";
 import { addressOf } from "../../src/chain/address.js";
 import { toBase58 } from "../../src/chain/base58.js";
-import { blockIdOf, createMilestones, isSignedBy, payloadHashOf, readHeader, serializeHeader, serializeTransaction, transactionIdOf, type WireRules } from "../../src/verify/index.js";
+import { blockIdOf, createMilestones, isSignedBy, payloadHashOf, readHeader, readTransaction, serializeHeader, serializeTransaction, transactionIdOf, type WireRules } from "../../src/verify/index.js";
 import { loadChain, loadCore2Chain } from "../data/read.js";
 import { count, endAfter } from "../fixtures/long.js";
 import { magistrateTypes } from "./magistrate.js";
@@ -70,6 +70,16 @@ for (const [name, chain] of Object.entries(chains)) {
       const core = transactions.filter(({ typeGroup = 1 }) => typeGroup === 1);
       expect(core.length).to.be.greaterThan(100);
       for (const transaction of core) expect(written(transaction, rulesOf(network)), transaction.id).to.equal(byThePackage(transaction));
+    });
+
+    it("say who was paid what, in version 2", () => {
+      for (const transaction of transactions.filter(({ version = 1 }) => version === 2)) {
+        const { typeGroup = 1, type, fee, nonce, senderPublicKey, vendorField, recipientId = "", amount: paid, asset } = transaction;
+        const { payments = typeGroup === 1 && (type === 0 || type === 8) ? [{ recipientId, amount: paid }] : [] }: { payments?: { recipientId: string; amount: unknown }[] } = asset ?? {};
+        const read = readTransaction(written(transaction, rulesOf(network)));
+        const whole = { version: 2, network: network.network.pubKeyHash, typeGroup, type, nonce: BigInt(String(nonce)), senderPublicKey, fee: BigInt(String(fee)), ...(vendorField === undefined ? {} : { vendorField }) };
+        expect(read).to.deep.equal({ ...whole, payments: payments.map((payment) => ({ recipientId: payment.recipientId, amount: BigInt(String(payment.amount)) })) });
+      }
     });
 
     it("are read again as they were written", () => {
@@ -196,9 +206,22 @@ describe("random bytes", function () {
     expect(transactionIdOf(hexToBytes(bytes), own.exceptions)).to.equal(fixed.id);
   });
 
+  it("of genesis give the id of every transaction, and its signature, in each network that the package knows", () => {
+    for (const name of presetNames) {
+      const preset = presetNetwork(name);
+      const { transactions = [], ...genesis } = preset.genesisBlock;
+      const wrong = transactions.filter((transaction) => transactionIdOf(hexToBytes(written(transaction, rulesOf(preset)))) !== transaction.id);
+      expect(wrong, name).to.deep.equal([]);
+      expect(isSignedBy(genesis.generatorPublicKey, serializeHeader(genesis, createMilestones(preset.milestones)), hexToBytes(genesis.blockSignature ?? "")), name).to.equal(true);
+    }
+  });
+
   it("of a type that has no form are none, and an incomplete asset is refused", () => {
     expect(serializeTransaction({ ...fixed, version: 2, type: 11 }, rulesOf(network))).to.equal(undefined);
     expect(serializeTransaction({ ...fixed, version: 2, typeGroup: 2 }, rulesOf(network))).to.equal(undefined);
+    expect(() => readTransaction(written(fixed, rulesOf(network)))).to.throw(RangeError, "not of version 2");
+    const transfer = written({ ...fixed, version: 2, type: 0, recipientId: "AHXtmB84sTZ9Zd35h9Y1vfFvPE2Xzqj8ri", signature: "" }, rulesOf(network));
+    expect(() => readTransaction(transfer.slice(0, -2))).to.throw(RangeError, "ends within a payment");
     expect(() => serializeTransaction({ ...fixed, asset: {} }, rulesOf(network))).to.throw(RangeError, "asset.signature is missing");
     expect(() => serializeTransaction({ ...fixed, fee: 2n ** 64n }, rulesOf(network))).to.throw(RangeError, "does not fit in 8 bytes");
   });

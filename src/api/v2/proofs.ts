@@ -11,6 +11,7 @@ import { blockIdOf, serializeHeader } from "../../verify/headers.js";
 import { mostDescendants, type Proof, type ProofBlock } from "../../verify/proof.js";
 import { serializeTransaction, transactionIdOf } from "../../verify/transactions.js";
 import { blockNamed, DataOf } from "../fields.js";
+import { createPaced, everyRow } from "../pages.js";
 import { type ApiState, requireSupport } from "../state.js";
 import { transactionNamed } from "./transactions.js";
 
@@ -51,21 +52,19 @@ const TransactionProofResource = Type.Object({ transaction: provenTransaction, .
 
 const exceptionsOf = ({ rules }: ApiState): Exceptions => rules.network.exceptions;
 
-const proofBlock = (block: Block, { rules: { milestones } }: ApiState): ProofBlock => ({
-  id: block.id,
-  height: block.height,
-  header: bytesToHex(serializeHeader(block, milestones)),
-  signature: block.blockSignature,
-});
-
 const unprovable = (what: string): PorticoError => new PorticoError("NOT_SUPPORTED", what);
 
-/** A block whose bytes give its id. @throws PorticoError NOT_SUPPORTED if the network writes blocks in a form of its own */
-const ownBlock = (block: Block, state: ApiState): ProofBlock => {
-  const { header, signature } = proofBlock(block, state);
-  const isProven = block.height === 1 || blockIdOf(hexToBytes(header), hexToBytes(signature), block.height, state.rules.milestones, exceptionsOf(state)) === block.id;
-  if (!isProven) throw unprovable("This network's blocks are not written as ARK Core writes them: their ids cannot be proven.");
-  return { id: block.id, height: block.height, header, signature };
+/** @throws PorticoError NOT_SUPPORTED if its network writes blocks in a form of its own, so that its bytes do not give its id */
+const proofBlock = (block: Block, state: ApiState): ProofBlock => {
+  const { milestones } = state.rules;
+  try {
+    const header = serializeHeader(block, milestones);
+    const id = block.height === 1 ? block.id : blockIdOf(header, hexToBytes(block.blockSignature), block.height, milestones, exceptionsOf(state));
+    if (id === block.id) return { id, height: block.height, header: bytesToHex(header), signature: block.blockSignature };
+  } catch {
+    // It has a member that cannot be written.
+  }
+  throw unprovable("Blocks of this network are not written as ARK Core writes them: they cannot be proven.");
 };
 
 /** A transaction's bytes. @throws PorticoError NOT_SUPPORTED if its type has no form, or they do not give its id */
@@ -86,17 +85,15 @@ const serialized = (transaction: Transaction, state: ApiState): string => {
 };
 
 /** Ids of a block's transactions, in its order. */
-const idsOf = async ({ id, numberOfTransactions }: Block, { chain }: ApiState): Promise<string[]> => {
-  if (numberOfTransactions === 0) return [];
-  const { rows } = await chain.transactions({ filter: { blockId: id }, order: { field: "timestamp", direction: "asc" }, offset: 0, limit: numberOfTransactions });
-  return rows.map((transaction) => transaction.id);
+const idsOf = async ({ id }: Block, { chain }: ApiState): Promise<string[]> => {
+  const ask = createPaced()((offset, limit) => chain.transactions({ filter: { blockId: id }, order: { field: "timestamp", direction: "asc" }, offset, limit }));
+  return (await everyRow(ask)).map((transaction) => transaction.id);
 };
 
 /** The blocks after a height, up to another. */
 const blocksAfter = async (height: number, to: number, { chain }: ApiState): Promise<Block[]> => {
   if (to <= height) return [];
-  const { rows } = await chain.blocks({ filter: { height: { from: height + 1, to } }, order: { field: "height", direction: "asc" }, offset: 0, limit: to - height });
-  return rows;
+  return everyRow(createPaced()((offset, limit) => chain.blocks({ filter: { height: { from: height + 1, to } }, order: { field: "height", direction: "asc" }, offset, limit })));
 };
 
 const roundAt = async (height: number, to: number, { chain, rules: { milestones } }: ApiState): Promise<Proof["round"]> => {
@@ -116,7 +113,7 @@ const proofOf = async (block: Block, confirmations: number, state: ApiState): Pr
   requireSupport("rounds", state);
   const to = Math.min(block.height + confirmations, state.chain.tip.height);
   return {
-    block: ownBlock(block, state),
+    block: proofBlock(block, state),
     transactionIds: await idsOf(block, state),
     descendants: (await blocksAfter(block.height, to, state)).map((descendant) => proofBlock(descendant, state)),
     round: await roundAt(block.height, to, state),

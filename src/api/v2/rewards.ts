@@ -11,7 +11,7 @@ import { Amount as AmountInput, amountUnit, Flag, type InputKind, InputOf, ListO
 import { type FileAnswer, type Route, routesOf } from "../../http/route.js";
 import { Address, Amount, DataOf } from "../fields.js";
 import { chooseFormat, csvType, savedAs } from "../formats.js";
-import { type AskPage, everyRow, rowsBelow } from "../pages.js";
+import { createPaced, everyRow, type Paced, rowsBelow } from "../pages.js";
 import { findDelegate } from "./delegates.js";
 import { findWallet, votersOf } from "./wallets.js";
 import { type Heights, heightsOf, type PeriodEnd, PeriodEndInput } from "../statement/period.js";
@@ -69,16 +69,6 @@ const termsOf = ({ share = 10_000n, of, minimum = 0n, cap, exclude = [], spread 
   for (const [key, value] of Object.entries({ minimum, cap })) if (value !== undefined && value < 0n) throw inputError("query", key, "must not be below 0");
   return { share, of, minimum, cap, exclude: new Set(exclude), spread };
 };
-
-/** Asks for pages in what is left of a round of the event loop; the time counts for the client that has asked. */
-const createPaced = () => {
-  const meter = currentMeter();
-  return <Row>(ask: AskPage<Row>): AskPage<Row> =>
-    (offset, limit) =>
-      loopShare.run(() => metered(meter, () => ask(offset, limit)));
-};
-
-type Paced = ReturnType<typeof createPaced>;
 
 /** The voters of a delegate in the state at a height. */
 const votersAt = async (publicKey: string, height: number, state: Pick<ApiState, "at">, paced: Paced): Promise<Wallet[]> => {
