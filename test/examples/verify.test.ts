@@ -6,7 +6,7 @@ import { formatKey } from "../../src/store/layout/keys.js";
 import { newestMeta, openPageFile } from "../../src/store/lmdb/safe/page-file.js";
 import { loadChain } from "../data/read.js";
 import { networkFolder } from "../replica/processes.js";
-import { closeStores, closeTemporaryStores, openTemporaryStore, temporaryFolder } from "../store/temporary-store.js";
+import { closeStores, closeTemporaryStores, openStoreAt, openTemporaryStore, temporaryFolder } from "../store/temporary-store.js";
 
 const chain = loadChain("core3-custom-c");
 
@@ -19,8 +19,7 @@ describe("npm start -- --verify", () => {
   };
 
   const makeStore = async () => {
-    const { store, rules, dataDir } = openTemporaryStore(chain.network);
-    for (const block of chain.blocks.slice(0, 20)) await store.apply([rules.parseBlock(block)]);
+    const { store, dataDir } = await openStoreAt("core3-custom-c", 20);
     await closeStores();
     return { dataDir, path: store.environment.path };
   };

@@ -8,10 +8,11 @@ import { openWebhookStore } from "../../src/webhooks/rows/store.js";
 import { loadChain } from "../data/read.js";
 import { ask } from "../http/ask.js";
 import { silentLogger } from "../silent.js";
-import { closeStores, closeTemporaryStores, openTemporaryStore } from "../store/temporary-store.js";
+import { closeStores, closeTemporaryStores, openStoreAt } from "../store/temporary-store.js";
 import { webhookRow } from "../webhooks/webhook-row.js";
 
-const chain = loadChain("core3-custom-c");
+const name = "core3-custom-c";
+const chain = loadChain(name);
 const blocks = chain.blocks.slice(0, 30);
 const token = "a-token-of-thirty-two-characters!";
 
@@ -27,8 +28,7 @@ describe("a read that meets a damaged record", () => {
 
   for (const [what, left] of Object.entries(damages)) {
     it(`that ${what} is answered with 500 and the reason, and health is failing from then on`, async () => {
-      const { store, rules, dataDir } = openTemporaryStore(chain.network);
-      for (const block of blocks) await store.apply([rules.parseBlock(block)]);
+      const { store, dataDir } = await openStoreAt(name, blocks.length);
       store.markComplete();
       const { db } = store.environment;
       const height = numberKey(17);
@@ -69,8 +69,7 @@ describe("a read that meets a damaged record", () => {
   }
 
   it("that is of a webhook, by one letter of its target, is answered with 500 in the place of another target, and health is failing from then on", async () => {
-    const { store, rules, dataDir } = openTemporaryStore(chain.network);
-    for (const block of blocks) await store.apply([rules.parseBlock(block)]);
+    const { store, dataDir } = await openStoreAt(name, blocks.length);
     store.markComplete();
     const { store: webhooks, environment, close } = openWebhookStore(dataDir);
     webhooks.transaction(() => void webhooks.addWebhook(webhookRow));
