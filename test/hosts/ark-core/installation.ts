@@ -18,23 +18,33 @@ const compilation = (): Record<string, string> => {
   return { ...headers, npm_config_build_from_source: "true", npm_config_jobs: "max" };
 };
 
-/** The folder in which the real node is installed from the package registry, once for each version and platform. */
-export const installNode = (): string => {
-  const folder = join(cacheFolder(), `ark-core-${version}-${process.platform}-${process.arch}-${process.versions.modules}`);
+interface Packages {
+  /** Of the folder. */
+  name: string;
+  packages: readonly string[];
+  /** Those whose install scripts run. */
+  native?: readonly string[];
+}
+
+/** The folder in which packages are installed from the package registry, once for each name and platform. */
+export const installOutside = ({ name, packages, native = [] }: Packages): string => {
+  const folder = join(cacheFolder(), `${name}-${process.platform}-${process.arch}-${process.versions.modules}`);
   if (existsSync(folder)) return folder;
   // Renamed once complete, so that no run finds a partial one.
   const partial = `${folder}.${process.pid}`;
   const env = { ...process.env, ...compilation() };
   const npm = (...args: string[]) => execFileSync("npm", args, { cwd: partial, env, stdio: ["ignore", "ignore", "inherit"] });
-  process.stderr.write(`installing ARK Core ${version} in ${folder}; this takes some minutes, once\n`);
+  process.stderr.write(`installing ${packages.join(" ")} in ${folder}; this takes some minutes, once\n`);
   try {
     mkdirSync(partial, { recursive: true });
     writeFileSync(join(partial, "package.json"), JSON.stringify({ name: "node", private: true }));
-    npm("install", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix", partial, `@arkecosystem/core@${version}`);
-    npm("rebuild", "--ignore-scripts=false", "--prefix", partial, ...native);
+    npm("install", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix", partial, ...packages);
+    if (native.length > 0) npm("rebuild", "--ignore-scripts=false", "--prefix", partial, ...native);
     if (!existsSync(folder)) renameSync(partial, folder);
   } finally {
     rmSync(partial, { recursive: true, force: true });
   }
   return folder;
 };
+
+export const installNode = (): string => installOutside({ name: `ark-core-${version}`, packages: [`@arkecosystem/core@${version}`], native });
