@@ -96,7 +96,7 @@ try {
   Object.assign(require("bcrypto/lib/secp256k1") as Ecdsa, fastEcdsa);
 }
 
-/** All that `@arkecosystem/crypto` uses of `bcrypto`, whose entry point loads a hundred modules: a quarter of the time that this package takes to load. */
+/** All that `@arkecosystem/crypto` uses of `bcrypto`, whose entry point loads a hundred modules. */
 const used = { secp256k1: "secp256k1", Hash160: "hash160", Hash256: "hash256", RIPEMD160: "ripemd160", SHA1: "sha1", SHA256: "sha256" };
 const entryPoint = require.resolve("bcrypto");
 const exports = Object.fromEntries(Object.entries(used).map(([name, file]) => [name, require(`bcrypto/lib/${file}`) as unknown]));
