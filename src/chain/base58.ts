@@ -27,6 +27,9 @@ export const fromBase58 = (text: string): Uint8Array => {
   return concatBytes(new Uint8Array(zeros), hexToBytes(digits.length % 2 === 0 ? digits : `0${digits}`));
 };
 
+/** Characters: an address has 34. What takes long to read is none. */
+const longest = 64;
+
 const checksumOf = (payload: Uint8Array): Uint8Array => sha256(sha256(payload)).subarray(0, 4);
 
 /** Base58 of a payload and the first four bytes of its double SHA-256. */
@@ -34,6 +37,7 @@ export const toBase58Check = (payload: Uint8Array): string => toBase58(concatByt
 
 /** @throws RangeError if it is not base58, or the checksum is wrong */
 export const fromBase58Check = (text: string): Uint8Array => {
+  if (text.length > longest) throw new RangeError("the text is too long for base58 with a checksum");
   const bytes = fromBase58(text);
   const payload = bytes.slice(0, -4);
   if (bytes.length < 4 || toBase58Check(payload) !== text) throw new RangeError(`the checksum of "${text}" is wrong`);

@@ -91,7 +91,8 @@ async function* groupsIn(text: AsyncIterable<string>): AsyncGenerator<Group, voi
   let [data, cursor] = ["", undefined as string | undefined];
   for await (const raw of linesIn(text)) {
     const line = raw.replace(/\r$/, "");
-    const [, field = "", value = ""] = /^(\w+): ?(.*)$/.exec(line) ?? [];
+    const colon = line.indexOf(":");
+    const [field, value] = [line.slice(0, Math.max(0, colon)), line.slice(colon + 1).replace(/^ /, "")];
     if (field === "data") data += value;
     if (field === "id") cursor = value;
     if (line !== "") continue;

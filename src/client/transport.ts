@@ -137,7 +137,7 @@ const isFailure = (body: unknown, status: number): body is FailureBody => {
 };
 
 const noReply = (text: string, status: number): string =>
-  `Status ${status}, and no reply of a node: ${text.replaceAll(/\s+/g, " ").slice(0, 100)}`;
+  `Status ${status}, and no reply of a node: ${text.slice(0, 500).replaceAll(/\s+/g, " ").slice(0, 100)}`;
 
 /** The JSON of a reply. @throws PorticoClientError for a node's error, TransportError for what is no JSON */
 export const readJson = async (response: Response): Promise<unknown> => {

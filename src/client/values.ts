@@ -5,8 +5,33 @@ const mark = `${Math.random().toString(36).slice(2)}:`;
 
 const wholeText = /^-?\d+$/;
 
-/** Whole numbers of sixteen digits and more, outside of texts. */
-const longNumbers = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d{16,}(?![\d.eE])/g;
+/** Where a text in JSON ends that begins at a quote. */
+const endOfText = (json: string, start: number): number => {
+  let end = start + 1;
+  while (end < json.length && json[end] !== '"') end += json[end] === "\\" ? 2 : 1;
+  return end + 1;
+};
+
+const inNumbers = new Set("0123456789+-.eE");
+
+/** JSON in which whole numbers of sixteen characters and more are texts with a mark. Without expressions: V8 reads no text of any length by them. */
+const withMarks = (json: string): string => {
+  let [made, copied] = ["", 0];
+  for (let at = 0; at < json.length; ) {
+    const [first = "", start] = [json[at], at];
+    if (first === '"') at = endOfText(json, at);
+    else if (!inNumbers.has(first)) at++;
+    else {
+      let isWhole = true;
+      for (; inNumbers.has(json[at] ?? ""); at++) if (at > start && !/\d/.test(json[at] ?? "")) isWhole = false;
+      // Letters of true and false are read here, too: none has sixteen.
+      if (!isWhole || at - start < 16) continue;
+      made += `${json.slice(copied, start)}"${mark}${json.slice(start, at)}"`;
+      copied = at;
+    }
+  }
+  return made + json.slice(copied);
+};
 
 const unmarked = (_name: string, value: unknown): unknown =>
   typeof value === "string" && value.startsWith(mark) ? BigInt(value.slice(mark.length)) : value;
@@ -14,7 +39,7 @@ const unmarked = (_name: string, value: unknown): unknown =>
 /** Reads JSON. Whole numbers that a double might round become bigints. @throws SyntaxError */
 export const parseJson = (text: string): unknown => {
   if (!/[:,[\s]-?\d{16}/.test(text)) return JSON.parse(text);
-  return JSON.parse(text.replace(longNumbers, (found) => (found.startsWith('"') ? found : `"${mark}${found}"`)), unmarked);
+  return JSON.parse(withMarks(text), unmarked);
 };
 
 /** Writes JSON: bigints as text, as the interface takes all amounts. */

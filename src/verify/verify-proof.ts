@@ -85,6 +85,11 @@ const membersOf = (value: unknown, name: string, required: readonly string[], op
 
 const listOf = (value: unknown, name: string): readonly unknown[] => (Array.isArray(value) ? value : refuse("shape", `${name} is not a list`));
 
+/** Without repetition: a text may have any length. */
+const requireBytes = (value: unknown, name: string): void => {
+  if (typeof value !== "string" || value.length === 0 || value.length % 2 === 1 || /[^0-9a-f]/.test(value)) refuse("shape", `${name} is not hexadecimal`);
+};
+
 const requireText = (value: unknown, form: RegExp, name: string, what: string): void => {
   if (typeof value !== "string" || !form.test(value)) refuse("shape", `${name} is not ${what}`);
 };
@@ -94,13 +99,12 @@ const requireWhole = (value: unknown, name: string): void => {
 };
 
 const hash = /^[0-9a-f]{64}$/;
-const bytes = /^(?:[0-9a-f]{2})+$/;
 
 const requireBlock = (value: unknown, name: string): void => {
   const block = membersOf(value, name, ["id", "height", "header", "signature"]);
   requireText(block.id, /^(?:[0-9a-f]{64}|0|[1-9]\d{0,19})$/, `${name}.id`, "the id of a block");
-  requireText(block.header, bytes, `${name}.header`, "hexadecimal");
-  requireText(block.signature, bytes, `${name}.signature`, "hexadecimal");
+  requireBytes(block.header, `${name}.header`);
+  requireBytes(block.signature, `${name}.signature`);
   requireWhole(block.height, `${name}.height`);
 };
 
@@ -120,7 +124,7 @@ const readProof = (value: unknown): Proof => {
   if (transaction !== undefined) {
     const { id, serialized } = membersOf(transaction, "transaction", ["id", "serialized"]);
     requireText(id, hash, "transaction.id", "the id of a transaction");
-    requireText(serialized, bytes, "transaction.serialized", "hexadecimal");
+    requireBytes(serialized, "transaction.serialized");
   }
   requireBlock(block, "block");
   for (const [index, id] of listOf(transactionIds, "transactionIds").entries()) requireText(id, hash, `transactionIds[${index}]`, "the id of a transaction");

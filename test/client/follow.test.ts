@@ -92,7 +92,7 @@ describe("a client that follows", () => {
     expect(reader.faults).to.deep.equal([]);
     expect(reader.blocks).to.deep.equal(host.chain.blocks.map(({ id }) => id));
     expect(saved.at(-1)).to.include(host.tip());
-    expect(host.proxy.cuts).to.be.greaterThan(2);
+    expect(host.proxy.cuts).to.be.greaterThan(0);
   });
 
   it("loses nothing where the node is killed, and comes again", async () => {

@@ -49,7 +49,7 @@ const callsOf = ({ transactionRows, delegateRows, lockRows, tip }: Figures, pool
     },
     votes: { list: [{ timestamp: { from: "2017-03-21" } }], get: [vote] },
     peers: { list: [{ orderBy: "port:desc" }], suspended: [], get: ["10.0.0.1"] },
-    blocks: { list: [{ reward: { from: 0n } }], first: [], last: [], search: [{ height: { from: 2, to: 9 }, orderBy: "height:asc" }], get: [tip.height], transactions: [1, { limit: 4 }] },
+    blocks: { list: [{ reward: { from: 0n } }], first: [], last: [], search: [{ height: { from: 2, to: 9 }, orderBy: "height:asc" }], get: [tip.height], transactions: [1, { limit: 4 }], proof: [tip.height - 60] },
     transactions: {
       list: [{ amount: { from: 1n }, orderBy: "amount:desc" }],
       submit: [[{ ...pooled, amount: 1n, fee: 10_000_000n }]],
@@ -60,6 +60,7 @@ const callsOf = ({ transactionRows, delegateRows, lockRows, tip }: Figures, pool
       fees: [],
       schemas: [],
       get: [last.id],
+      proof: [last.id, { confirmations: 2 }],
     },
     blockchain: { get: [] },
     rounds: { delegates: [1] },

@@ -1,4 +1,5 @@
 import { Hex } from "../../src/api/fields.js";
+import { parseJson } from "../../src/client/values.js";
 import { parseAmount } from "../../src/chain/amount.js";
 import { surveyJson } from "../../src/http/input/exact-json.js";
 import { inputKeyword, type InputKind, orderKind } from "../../src/http/input/schema.js";
@@ -54,4 +55,7 @@ attempt("numbers in bodies", () => surveyJson(`[${digits}.${digits}e1, "${digits
 attempt("texts in bodies", () => surveyJson(`"${"\\".repeat(digits.length)}"`));
 attempt("orders", () => orderKind(["height"]).parse(`${digits}:${digits}`, { epoch: "" }));
 attempt("hexadecimal filters", () => hex.parse(digits, { epoch: "" }));
+attempt("replies of a node", () => {
+  for (const json of [`["${"\\n".repeat(4_000_000)}", 1234567890123456789]`, `[1${digits}.5, 1${digits.slice(0, 1_000)}]`]) parseJson(json);
+});
 attempt("signatures", () => transactionCodec.pack({ id: digest, blockId: digest, senderPublicKey: `02${digest}`, signature: digits } as Transaction));

@@ -5,7 +5,7 @@
  * - short   its length is checked before
  * - own     the code's own text, or the operator's
  * - shown   a pattern that a document shows; nothing is matched against it
- * - page    run by the browser of whoever looks at the console, on texts of a node's replies or their own input
+ * - page    run by whoever looks at the console, or calls a node by the libraries, on a few words of its replies or their own input
  *
  * Texts of any length (bodies, whatever hosts hand in) are read without repetitions: see `endOfDigits`.
  */
@@ -29,6 +29,19 @@ export const reviewed: readonly Reviewed[] = [
   { file: "src/api/fields.ts", source: 'digits === undefined ? "^[0-9a-fA-F]+$" : `^[0-9a-fA-F]{${digits}}$`', origin: "shown" },
   { file: "src/api/fields.ts", source: "^[0-9A-Za-z]+$", origin: "shown" },
   { file: "src/api/fields.ts", source: "^-?[0-9]+$", origin: "shown" },
+  { file: "src/api/fields.ts", source: "^(-?[0-9]+)?$", origin: "shown" },
+  { file: "src/api/v2/proofs.ts", source: "^[0-9a-f]*$", origin: "shown" },
+  { file: "src/chain/base58.ts", source: "^1+", origin: "short", hard: [["", "1", "x"]] },
+  { file: "src/client/create-client.ts", source: "\\{\\w+\\}", origin: "page" },
+  { file: "src/client/follow.ts", source: "^\\d+$", origin: "page" },
+  { file: "src/client/follow.ts", source: "^\\d+", origin: "page" },
+  { file: "src/client/transport.ts", source: "^\\d+$", origin: "page" },
+  { file: "src/client/transport.ts", source: "\\s+", origin: "page" },
+  { file: "src/client/transport.ts", source: "\\/+$", origin: "page" },
+  { file: "src/client/values.ts", source: "^-?\\d+$", origin: "page" },
+  { file: "src/client/values.ts", source: "^(-?)(\\d+)(?:\\.(\\d{1,8}))?$", origin: "page" },
+  { file: "src/receiver/inbox.ts", source: "^[A-Za-z_][A-Za-z0-9_]*$", origin: "own" },
+  { file: "src/receiver/signature.ts", source: "^whsec_[A-Za-z0-9+/]+=*$", origin: "own" },
   { file: "src/api/v2/transaction-schemas.ts", source: 'minimum === 0 ? "^[0-9]+$" : "^0*[1-9][0-9]*$"', origin: "shown" },
   { file: "src/api/v2/transaction-schemas.ts", source: "^[a-z0-9!@$&_.]+$", origin: "shown" },
   { file: "src/api/v2/transaction-schemas.ts", source: "^[1-9A-HJ-NP-Za-km-z]+$", origin: "shown" },
