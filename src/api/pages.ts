@@ -20,11 +20,11 @@ export const everyRow = async <Row>(ask: AskPage<Row>, { from = 0, beyond = () =
 };
 
 /** Asks for pages in what is left of a round of the event loop; the time counts for the client that has asked. */
-export const createPaced = () => {
+export const createPaced = (share = loopShare) => {
   const meter = currentMeter();
   return <Row>(ask: AskPage<Row>): AskPage<Row> =>
     (offset, limit) =>
-      loopShare.run(() => metered(meter, () => ask(offset, limit)));
+      share.run(() => metered(meter, () => ask(offset, limit)));
 };
 
 export type Paced = ReturnType<typeof createPaced>;

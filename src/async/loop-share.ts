@@ -117,3 +117,6 @@ export const runShared = <T>(work: Sliced<T>, share: LoopShare): MaybePromise<T>
 
 /** For bodies, what is answered to them, and for what streams read and write: the process has one event loop. */
 export const loopShare = createLoopShare(5);
+
+/** For what may take seconds: a request of others needs several rounds, and should not notice. */
+export const longShare = createLoopShare(1);

@@ -19,9 +19,8 @@ export interface RewardTerms {
 
 type ForgedBlock = Pick<Block, "height" | "reward" | "totalFee">;
 
-/** What a wallet has from a block on; no balance: it does not vote for the delegate. */
+/** What a wallet has from then on; no balance: it does not vote for the delegate. */
 export interface VoterChange {
-  height: number;
   address: string;
   balance: bigint | undefined;
 }
@@ -61,12 +60,12 @@ const byAmount = (one: Reward, other: Reward): number => {
 };
 
 /**
- * Divides each block by the balances of the delegate's voters in the state after it; every part is rounded down. `changes`: by ascending
- * height, the voters of the first block among them. `blocks`: by ascending height.
+ * Divides each block by the balances of the delegate's voters in the state after it; every part is rounded down. `blocks`: by ascending
+ * height. `changes`: by the index of a block, what has changed since the one before; for the first, its voters.
  */
 export const divideRewards = function* (
   blocks: readonly ForgedBlock[],
-  changes: readonly VoterChange[],
+  changes: ReadonlyMap<number, readonly VoterChange[]>,
   terms: RewardTerms,
 ): Sliced<Rewards> {
   const { share, of, minimum, cap, exclude, spread } = terms;
@@ -75,9 +74,9 @@ export const divideRewards = function* (
     if (balance === undefined || balance <= 0n || (spread && exclude.has(address))) return undefined;
     return cap !== undefined && balance > cap ? cap : balance;
   };
-  let [next, sum, shared] = [0, 0n, 0n];
-  for (const block of blocks) {
-    for (let change = changes[next]; change !== undefined && change.height <= block.height; change = changes[++next]) {
+  let [sum, shared, rewards, fees] = [0n, 0n, 0n, 0n];
+  for (const [index, block] of blocks.entries()) {
+    for (const change of changes.get(index) ?? []) {
       const { address } = change;
       const voter = all.get(address) ?? { address, blocks: 0, amount: 0n, weight: undefined };
       sum -= voter.weight ?? 0n;
@@ -85,6 +84,8 @@ export const divideRewards = function* (
       sum += voter.weight ?? 0n;
       all.set(address, voter);
     }
+    rewards += block.reward;
+    fees += block.totalFee;
     const pot = (amountOf(block, of) * share) / 10_000n;
     shared += pot;
     if (pot === 0n || sum === 0n) continue;
@@ -101,9 +102,8 @@ export const divideRewards = function* (
   }
   const voters = [...all.values()]
     .filter(({ amount }) => amount > 0n && amount >= minimum)
-    .map(({ address, blocks: paid, amount }) => ({ address, blocks: paid, amount }));
-  const sumOf = (amounts: readonly bigint[]): bigint => amounts.reduce((total, amount) => total + amount, 0n);
-  const [rewards, fees] = [sumOf(blocks.map(({ reward }) => reward)), sumOf(blocks.map(({ totalFee }) => totalFee))];
+    .map(({ address, blocks: count, amount }) => ({ address, blocks: count, amount }));
+  const paid = voters.reduce((total, { amount }) => total + amount, 0n);
   const forged = { rewards, fees, total: rewards + fees };
-  return { forged, shared, rest: forged[of] - sumOf(voters.map(({ amount }) => amount)), voters: voters.sort(byAmount) };
+  return { forged, shared, rest: forged[of] - paid, voters: voters.sort(byAmount) };
 };

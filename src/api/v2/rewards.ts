@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Block, Wallet } from "../../../types/chain.js";
 import type { ChainSnapshot } from "../../../types/chain-adapter.js";
-import { currentMeter, loopShare, metered, runShared } from "../../async/loop-share.js";
+import { currentMeter, longShare, metered, runShared } from "../../async/loop-share.js";
 import { isAddress } from "../../chain/address.js";
 import type { ChainRules } from "../../chain/rules.js";
 import { voteKind } from "../../chain/blocks/transaction-types.js";
@@ -88,8 +88,20 @@ const newVotersIn = async (publicKey: string, { from, to }: Heights, chain: Chai
   return votes.filter(({ asset }) => isFor(asset?.votes)).map(({ senderId }) => senderId);
 };
 
-/** All voters of a delegate in the state after the first of its blocks, and whatever changes about them up to the last, by ascending height. */
-const changesOf = async (publicKey: string, heights: Heights, state: ApiState, paced: Paced): Promise<VoterChange[]> => {
+/** The index of the first block at or above a height. */
+const indexOf = (height: number, blocks: readonly Pick<Block, "height">[]): number => {
+  let [low, high] = [0, blocks.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((blocks[middle]?.height ?? 0) >= height) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+};
+
+/** By the index of a delegate's block, what has changed about its voters since the one before; for the first, those in the state after it. */
+const changesOf = async (publicKey: string, blocks: readonly Block[], state: ApiState, paced: Paced): Promise<Map<number, VoterChange[]>> => {
+  const heights = { from: blocks[0]?.height ?? 0, to: blocks.at(-1)?.height ?? 0 };
   const { chain } = state;
   const { walletChanges } = chain;
   if (walletChanges === undefined) throw noHistory();
@@ -98,23 +110,28 @@ const changesOf = async (publicKey: string, heights: Heights, state: ApiState, p
   for (const address of await newVotersIn(publicKey, heights, chain, paced)) addresses.add(address);
   // A fork's own type may have made others vote.
   for (const { address } of await votersAt(publicKey, heights.to, state, paced)) addresses.add(address);
-  const changes: VoterChange[] = before.map(({ address, balance }) => ({ height: heights.from, address, balance }));
+  const changes = new Map<number, VoterChange[]>([[0, before.map(({ address, balance }) => ({ address, balance }))]]);
   const within = { from: heights.from + 1, to: heights.to };
   for (const address of addresses) {
     const ask = paced((offset, limit) => walletChanges.call(chain, { address, heights: within, direction: "asc", offset, limit }));
-    for (const { height, balance, vote } of await everyRow(ask)) changes.push({ height, address, balance: vote === publicKey ? balance : undefined });
+    for (const { height, balance, vote } of await everyRow(ask)) {
+      const index = indexOf(height, blocks);
+      const there = changes.get(index);
+      const change = { address, balance: vote === publicKey ? balance : undefined };
+      if (there === undefined) changes.set(index, [change]);
+      else there.push(change);
+    }
   }
-  return changes.sort((one, other) => one.height - other.height);
+  return changes;
 };
 
 /** What is due to whom of what a delegate forged in a range of heights. */
 const rewardsOf = async (publicKey: string, heights: Heights, terms: RewardTerms, state: ApiState): Promise<Rewards & { blocks: number }> => {
-  const [meter, paced] = [currentMeter(), createPaced()];
+  const [meter, paced] = [currentMeter(), createPaced(longShare)];
   const filter = { generatorPublicKey: publicKey, height: heights };
   const blocks = await everyRow(paced((offset, limit) => state.chain.blocks({ filter, order: { field: "height", direction: "asc" }, offset, limit })));
-  const [first, last] = [blocks[0], blocks.at(-1)];
-  const changes = first === undefined || last === undefined ? [] : await changesOf(publicKey, { from: first.height, to: last.height }, state, paced);
-  const divided = await metered(meter, () => runShared(divideRewards(blocks, changes, terms), loopShare));
+  const changes = blocks.length === 0 ? new Map<number, VoterChange[]>() : await changesOf(publicKey, blocks, state, paced);
+  const divided = await metered(meter, () => runShared(divideRewards(blocks, changes, terms), longShare));
   return { ...divided, blocks: blocks.length };
 };
 
