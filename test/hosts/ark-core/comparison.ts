@@ -38,6 +38,13 @@ const withoutRank = ({ attributes, ...wallet }: Row): Row => {
   return { ...wallet, attributes: delegate === undefined ? others : { ...others, delegate: rest } };
 };
 
+/** The node counts neither voters nor the turns that delegates miss. */
+const withoutTurns = ({ voters: _, blocks, production, ...delegate }: Row): Row => {
+  const { missed: __, ...produced } = blocks as Row;
+  const { productivity: ___, ...rest } = production as Row;
+  return { ...delegate, blocks: produced, production: rest };
+};
+
 const nodeWallet = (wallet: Row): Row => ({
   address: wallet["address"],
   publicKey: wallet["publicKey"],
@@ -90,7 +97,7 @@ const comparisons: Comparison[] = [
     what: "delegates",
     key: "username",
     node: (node) => node.rows("/delegates"),
-    portico: (portico) => portico.rows("/delegates"),
+    portico: async (portico) => (await portico.rows("/delegates")).map(withoutTurns),
   },
   {
     what: "blocks",
