@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { firstNotBelow, firstWhere } from "../../src/store/records/sorting.js";
+import { firstNotBelow } from "../../src/store/records/sorting.js";
+import { firstWhere } from "../../src/text/first-where.js";
 
 describe("binary search", () => {
   it("finds the first number for which a condition holds, or the upper bound, in a logarithmic number of steps", () => {

@@ -16,6 +16,7 @@ import { findDelegate } from "./delegates.js";
 import { findWallet, votersOf } from "./wallets.js";
 import { type Heights, heightsOf, type PeriodEnd, PeriodEndInput } from "../statement/period.js";
 import { type ApiState, noHistory } from "../state.js";
+import { firstWhere } from "../../text/first-where.js";
 
 const { body } = routesOf<ApiState>();
 
@@ -88,17 +89,6 @@ const newVotersIn = async (publicKey: string, { from, to }: Heights, chain: Chai
   return votes.filter(({ asset }) => isFor(asset?.votes)).map(({ senderId }) => senderId);
 };
 
-/** The index of the first block at or above a height. */
-const indexOf = (height: number, blocks: readonly Pick<Block, "height">[]): number => {
-  let [low, high] = [0, blocks.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((blocks[middle]?.height ?? 0) >= height) high = middle;
-    else low = middle + 1;
-  }
-  return low;
-};
-
 /** By the index of a delegate's block, what has changed about its voters since the one before; for the first, those in the state after it. */
 const changesOf = async (publicKey: string, blocks: readonly Block[], state: ApiState, paced: Paced): Promise<Map<number, VoterChange[]>> => {
   const heights = { from: blocks[0]?.height ?? 0, to: blocks.at(-1)?.height ?? 0 };
@@ -115,7 +105,7 @@ const changesOf = async (publicKey: string, blocks: readonly Block[], state: Api
   for (const address of addresses) {
     const ask = paced((offset, limit) => walletChanges.call(chain, { address, heights: within, direction: "asc", offset, limit }));
     for (const { height, balance, vote } of await everyRow(ask)) {
-      const index = indexOf(height, blocks);
+      const index = firstWhere(0, blocks.length, (place) => (blocks[place]?.height ?? 0) >= height);
       const there = changes.get(index);
       const change = { address, balance: vote === publicKey ? balance : undefined };
       if (there === undefined) changes.set(index, [change]);

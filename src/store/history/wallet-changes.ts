@@ -14,7 +14,7 @@ import {
 } from "../write/history-rows.js";
 import type { KeyBounds, ReadSession } from "../lmdb/read-session.js";
 import type { Search } from "../query/search.js";
-import { firstWhere } from "../records/sorting.js";
+import { firstWhere } from "../../text/first-where.js";
 import { readWallet } from "../records/records.js";
 import { changesMissing, heightRowAt, walletAt } from "./past-records.js";
 

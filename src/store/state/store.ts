@@ -3,7 +3,7 @@ import type { Transaction as ReadTransaction } from "lmdb";
 import { type ReadSession, createCheckedSession, createReadSession, openNewest, openTransaction } from "../lmdb/read-session.js";
 import type { ChainRules } from "../../chain/rules.js";
 import { parseAmount } from "../../chain/amount.js";
-import { firstWhere } from "../records/sorting.js";
+import { firstWhere } from "../../text/first-where.js";
 import { rankOf } from "../records/ranked-set.js";
 import { existing, readState, stateKey, readBlock, readFullBlock, readRound } from "../records/records.js";
 import { amountKey, numberKey, sets } from "../layout/keys.js";

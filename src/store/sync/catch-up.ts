@@ -20,7 +20,7 @@ import {
 } from "./read-on.js";
 import { createSourceReads, type SourceNode, type SourceReads } from "./source.js";
 import { createDisowned, createGoingBack } from "./going-back.js";
-import { firstWhere } from "../records/sorting.js";
+import { firstWhere } from "../../text/first-where.js";
 
 /** Whether a block brings all its transactions. */
 const isWhole = ({ transactions }: BlockData, { numberOfTransactions }: Block): boolean =>

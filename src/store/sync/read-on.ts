@@ -3,7 +3,7 @@ import type { Tip } from "../../../types/chain.js";
 import type { BlockData, BlockSource, IndexingProgress } from "../../../types/events.js";
 import type { FullClock } from "../../async/clock.js";
 import type { Logger } from "../../../types/node-context.js";
-import { firstWhere } from "../records/sorting.js";
+import { firstWhere } from "../../text/first-where.js";
 import type { Store } from "../state/store.js";
 import type { Disowned, GoingBack } from "./going-back.js";
 import type { FullBlock } from "../../chain/blocks/block.js";

@@ -1,5 +1,5 @@
 import { at, countBetween, endOf, keyOf, levelOf, nothing, readCount, topLevel } from "../records/ranked-set.js";
-import { firstWhere } from "../records/sorting.js";
+import { firstWhere } from "../../text/first-where.js";
 import type { Journal } from "./undo.js";
 import type { WriterReads } from "../lmdb/read-session.js";
 import type { Sliced } from "../../async/time-slicing.js";
