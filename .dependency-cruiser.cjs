@@ -58,7 +58,7 @@ module.exports = {
       "^src/(store|api|webhooks|conformance|plugin)|^src/http/(?!route\\.ts|service-routes\\.ts|pipeline/request-context\\.ts)",
     ),
     never("follower-runs-anywhere", "^src/follower/", "^(types/|src/(?!follower/|client/)|node:|node_modules/)"),
-    never("receiver-runs-anywhere", "^src/receiver/", "^(types/|src/(?!receiver/|client/))|^node_modules/(?!@types/)"),
+    never("receiver-runs-anywhere", "^src/receiver/", "^(types/|src/(?!receiver/|client/|follower/databases))|^node_modules/(?!@types/)"),
     { name: "receiver-needs-node-for-types-alone", severity: "error", from: { path: "^src/receiver/" }, to: { dependencyTypes: ["core"], dependencyTypesNot: ["type-only"] } },
     never("console-is-a-page-and-its-routes", "^src/console/[^/]+\\.ts$", "^src/(?!console/|http/(route|page-files)\\.ts)"),
     never("options-are-below-what-they-set", "^src/options/", "^src/(webhooks|store|api|http|live|plugin|operate|replica|lake)/"),

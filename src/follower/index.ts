@@ -1,6 +1,7 @@
 /** `portico/follower`: keeps a database at the chain. */
 
 export { type FollowerProgress, runFollower, type RunFollowerOptions } from "./run-follower.js";
-export { type PostgresClient, type PostgresPool, postgresStore } from "./postgres-store.js";
-export { type SqliteHandle, sqliteStore } from "./sqlite-store.js";
+export type { PostgresClient, PostgresPool, SqliteHandle } from "./databases.js";
+export { postgresStore } from "./postgres-store.js";
+export { sqliteStore } from "./sqlite-store.js";
 export { FollowerError, type FollowerStore, memoryStore, type StoreOptions } from "./store.js";

@@ -1,14 +1,5 @@
+import { inPostgres, type PostgresClient, type PostgresPool } from "./databases.js";
 import { conflict, type FollowerStore, mostPlaces, quoted, schemaChanged, type StoreOptions, tooDeep, type Writing } from "./store.js";
-
-/** A client of `pg` or alike. */
-export interface PostgresClient {
-  // oxlint-disable-next-line typescript/no-explicit-any -- as `pg` declares its rows
-  query(text: string, values?: unknown[]): Promise<{ rows: any[]; rowCount?: number | null }>;
-}
-
-export interface PostgresPool<Client extends PostgresClient> {
-  connect(): Promise<Client & { release(error?: Error | boolean): void }>;
-}
 
 const tables = `
 CREATE TABLE IF NOT EXISTS portico_follower (only_row integer PRIMARY KEY CHECK (only_row = 1), cursor text, logging integer, undo_from integer NOT NULL);
@@ -128,26 +119,10 @@ export const postgresStore = <Client extends PostgresClient>(
 ): FollowerStore<Client> => {
   const columns = new Map<string, Columns>();
 
-  const inTransaction = async <T>(work: (client: Client) => Promise<T>): Promise<T> => {
-    const client = await pool.connect();
-    try {
-      await client.query("BEGIN");
-      const result = await work(client);
-      await client.query("COMMIT");
-      client.release();
-      return result;
-    } catch (error) {
-      // A connection whose transaction cannot be ended is closed.
-      const ended = await client.query("ROLLBACK").then(() => true, () => false);
-      client.release(!ended);
-      throw error;
-    }
-  };
-
   return {
     undoes: watched.length > 0,
     open: () =>
-      inTransaction(async (client) => {
+      inPostgres(pool, async (client) => {
         // Two that make tables at once would get in each other's way.
         await client.query("SELECT pg_advisory_xact_lock(hashtext('portico_follower'))");
         await client.query(tables);
@@ -156,7 +131,7 @@ export const postgresStore = <Client extends PostgresClient>(
         return rows as { height: number; cursor: string }[];
       }),
     write: (before, work) =>
-      inTransaction(async (client) => {
+      inPostgres(pool, async (client) => {
         const { rows } = await client.query("SELECT cursor FROM portico_follower FOR UPDATE");
         const found = (rows[0] as { cursor: string | null }).cursor ?? undefined;
         if (found !== before) throw conflict(before, found);

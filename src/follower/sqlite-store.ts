@@ -1,16 +1,5 @@
+import { inSqlite, type SqliteHandle } from "./databases.js";
 import { conflict, type FollowerStore, mostPlaces, quoted, schemaChanged, type StoreOptions, tooDeep, type Writing } from "./store.js";
-
-type SqlValue = string | number | null;
-
-/** A handle of `node:sqlite`, `better-sqlite3` or alike. */
-export interface SqliteHandle {
-  exec(sql: string): unknown;
-  prepare(sql: string): {
-    run(...values: SqlValue[]): unknown;
-    get(...values: SqlValue[]): unknown;
-    all(...values: SqlValue[]): unknown[];
-  };
-}
 
 const tables = `
 CREATE TABLE IF NOT EXISTS portico_follower (only_row INTEGER PRIMARY KEY CHECK (only_row = 1), cursor TEXT, logging INTEGER, undo_from INTEGER NOT NULL);
@@ -113,31 +102,19 @@ const createWriting = <Handle extends SqliteHandle>(db: Handle, isWatching: bool
  * the handle.
  */
 export const sqliteStore = <Handle extends SqliteHandle>(db: Handle, { tables: watched = [] }: StoreOptions = {}): FollowerStore<Handle> => {
-  const inTransaction = async <T>(work: () => T | Promise<T>): Promise<T> => {
-    db.exec("BEGIN IMMEDIATE");
-    try {
-      const result = await work();
-      db.exec("COMMIT");
-      return result;
-    } catch (error) {
-      db.exec("ROLLBACK");
-      throw error;
-    }
-  };
-
   return {
     undoes: watched.length > 0,
     open: async () => {
       // Rows that an INSERT OR REPLACE replaces are logged, too.
       db.exec("PRAGMA recursive_triggers = ON");
-      await inTransaction(() => {
+      await inSqlite(db, () => {
         db.exec(tables);
         for (const table of watched) watchTable(db, table);
       });
       return db.prepare("SELECT height, cursor FROM portico_follower_places ORDER BY height DESC").all() as { height: number; cursor: string }[];
     },
     write: (before, work) =>
-      inTransaction(async () => {
+      inSqlite(db, async () => {
         const { cursor } = db.prepare("SELECT cursor FROM portico_follower").get() as { cursor: string | null };
         if ((cursor ?? undefined) !== before) throw conflict(before, cursor ?? undefined);
         return work(createWriting(db, watched.length > 0));

@@ -1,3 +1,5 @@
+import { inPostgres, inSqlite, type PostgresClient, type PostgresPool, type SqliteHandle } from "../follower/databases.js";
+
 /** Remembers which deliveries were handled. */
 export interface Inbox<Tx> {
   /**
@@ -41,12 +43,6 @@ export const memoryInbox = (): Inbox<undefined> => {
   return { once };
 };
 
-/** A handle of `node:sqlite`, `better-sqlite3` or alike. */
-export interface SqliteHandle {
-  exec(sql: string): unknown;
-  prepare(sql: string): { run(...values: string[]): unknown; get(...values: string[]): unknown };
-}
-
 export interface InboxOptions {
   /** Default: `portico_inbox`. Created where it is missing. It grows by a row for each delivery; rows older than your replays can be deleted. */
   table?: string;
@@ -64,55 +60,23 @@ export const sqliteInbox = <Handle extends SqliteHandle>(db: Handle, options: In
   db.exec(`CREATE TABLE IF NOT EXISTS ${table} (id TEXT PRIMARY KEY, handled_at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP) WITHOUT ROWID`);
   const [find, insert] = [db.prepare(`SELECT 1 AS found FROM ${table} WHERE id = ?`), db.prepare(`INSERT INTO ${table} (id) VALUES (?)`)];
 
-  const handleNow = async (id: string, handle: (tx: Handle) => Promise<void>): Promise<void> => {
-    // Another process waits for the end of this transaction.
-    db.exec("BEGIN IMMEDIATE");
-    try {
-      if (!find.get(id)) {
-        insert.run(id);
-        await handle(db);
-      }
-      db.exec("COMMIT");
-    } catch (error) {
-      db.exec("ROLLBACK");
-      throw error;
-    }
-  };
+  const handleNow = (id: string, handle: (tx: Handle) => Promise<void>): Promise<void> =>
+    inSqlite(db, async () => {
+      if (find.get(id)) return;
+      insert.run(id);
+      await handle(db);
+    });
   return { once: (id, handle) => inTurn(() => handleNow(id, handle)) };
 };
-
-/** A client of `pg` or alike. */
-export interface PostgresClient {
-  query(text: string, values?: unknown[]): Promise<{ rowCount?: number | null }>;
-}
-
-export interface PostgresPool<Client extends PostgresClient> {
-  connect(): Promise<Client & { release(error?: unknown): void }>;
-}
 
 /** Handlers get a client as `tx`, in a transaction that is open. Each delivery that is being handled takes one client of the pool. */
 export const postgresInbox = <Client extends PostgresClient>(pool: PostgresPool<Client>, options: InboxOptions = {}): Inbox<Client> => {
   const table = tableOf(options);
   let created: Promise<void> | undefined;
 
-  const withClient = async (work: (client: Client) => Promise<void>): Promise<void> => {
-    const client = await pool.connect();
-    try {
-      await client.query("BEGIN");
-      await work(client);
-      await client.query("COMMIT");
-    } catch (error) {
-      // A client whose transaction cannot be ended is closed with its connection.
-      const failed = await client.query("ROLLBACK").then(() => undefined, (reason: unknown) => reason);
-      client.release(failed);
-      throw error;
-    }
-    client.release();
-  };
-
   /** Two processes that create a table at once would get in each other's way. */
   const create = (): Promise<void> =>
-    withClient(async (client) => {
+    inPostgres(pool, async (client) => {
       await client.query("SELECT pg_advisory_xact_lock(hashtext($1))", [table]);
       await client.query(`CREATE TABLE IF NOT EXISTS ${table} (id text PRIMARY KEY, handled_at timestamptz NOT NULL DEFAULT now())`);
     });
@@ -122,7 +86,7 @@ export const postgresInbox = <Client extends PostgresClient>(pool: PostgresPool<
       created = undefined;
       throw error;
     }));
-    await withClient(async (client) => {
+    await inPostgres(pool, async (client) => {
       // Waits for another transaction that has inserted the id.
       const { rowCount } = await client.query(`INSERT INTO ${table} (id) VALUES ($1) ON CONFLICT DO NOTHING`, [id]);
       if (rowCount !== 0) await handle(client);

@@ -1,22 +1,9 @@
 import pg from "pg";
-import sqlite from "node-sqlite3-wasm";
 import { type SqliteHandle, sqliteStore } from "../../src/follower/index.js";
 import { atEnd, atEndOfTest } from "../at-end.js";
 import { startPostgres } from "../fixtures/postgres.js";
+import { openSqlite } from "../fixtures/sqlite.js";
 import { created, openPostgres, type Query, type StoreUnderTest, tables, withQuery } from "./rows.js";
-
-/** SQLite as WebAssembly, whose statements take their values as a list. */
-const openSqlite = (): SqliteHandle => {
-  const db = new sqlite.Database(":memory:");
-  atEndOfTest(() => void db.close());
-  return {
-    exec: (sql) => db.exec(sql),
-    prepare: (sql) => {
-      const statement = db.prepare(sql);
-      return { run: (...values) => statement.run(values), get: (...values) => statement.get(values), all: (...values) => statement.all(values) };
-    },
-  };
-};
 
 export const startSqlite = (): Promise<StoreUnderTest> => {
   const db = openSqlite();

@@ -10,13 +10,13 @@ import fastify from "fastify";
 import { Hono } from "hono";
 import Koa from "koa";
 import pg from "pg";
-import sqlite from "node-sqlite3-wasm";
 import { createReceiver, Gone, type Inbox, Later, memoryInbox, postgresInbox, type ReceiverOptions, type SqliteHandle, sqliteInbox } from "../../src/receiver/index.js";
 import type { BlockData } from "../../types/events.js";
 import { atEnd, atEndOfTest } from "../at-end.js";
 import { loadChain } from "../data/read.js";
 import { type MovingNode, startMovingNode } from "../e2e/moving-node.js";
 import { token, webhookOptions } from "../e2e/reader-options.js";
+import { openSqlite } from "../fixtures/sqlite.js";
 import { until } from "../fixtures/until.js";
 import { hasPostgres, startPostgres } from "../fixtures/postgres.js";
 import { onlyWhere } from "../fixtures/installed.js";
@@ -221,17 +221,6 @@ describe("a receiver", () => {
   });
 });
 
-/** SQLite as WebAssembly, whose statements take their values as a list. */
-const openSqlite = (): SqliteHandle & { all(sql: string): Record<string, unknown>[] } => {
-  const db = new sqlite.Database(":memory:");
-  atEndOfTest(() => void db.close());
-  const prepare = (sql: string) => {
-    const statement = db.prepare(sql);
-    return { run: (...values: string[]) => statement.run(values), get: (...values: string[]) => statement.get(values) };
-  };
-  return { exec: (sql) => db.exec(sql), prepare, all: (sql) => db.all(sql) };
-};
-
 interface InboxUnderTest {
   inbox: Inbox<unknown>;
   /** Another process's inbox at the same database. */
@@ -251,7 +240,7 @@ const startSqlite = (): InboxUnderTest => {
   db.exec("CREATE TABLE paid (text TEXT)");
   const inbox = sqliteInbox(db, { table: "handled" });
   const write = (tx: unknown, text: string): Promise<void> => Promise.resolve(void (tx as SqliteHandle).prepare("INSERT INTO paid VALUES (?)").run(text));
-  return { inbox, other: inbox, write, rows: () => Promise.resolve(db.all("SELECT text FROM paid").map(({ text }) => String(text))) };
+  return { inbox, other: inbox, write, rows: () => Promise.resolve(db.prepare("SELECT text FROM paid").all().map((row) => String((row as { text: unknown }).text))) };
 };
 
 let postgres: Promise<{ port: number; user: string }> | undefined;
