@@ -187,7 +187,8 @@ const limited = (signal: AbortSignal | undefined, milliseconds: number) => {
   return { signal: controller.signal, again, end };
 };
 
-const baseOf = (given: string): string => {
+/** A node's base path: that of the URL, or `/api` for an origin. */
+export const baseOf = (given: string): string => {
   const url = new URL(given);
   return url.origin + (url.pathname === "/" ? "/api" : url.pathname.replace(/\/+$/, ""));
 };

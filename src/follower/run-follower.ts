@@ -30,7 +30,7 @@ export interface RunFollowerOptions<Tx> {
 
 /** Blocks in one transaction while it catches up, at the most, and milliseconds. */
 const together = { blocks: 200, milliseconds: 200 };
-/** Milliseconds between two looks at the node's tip while it catches up. */
+/** Milliseconds between two looks at the node's tip. */
 const lookInterval = 2_000;
 
 const placeOf = ({ block: { height }, cursor }: Change): Place => ({ height, cursor });
@@ -50,28 +50,24 @@ const patiently = async <T>(ask: () => Promise<T>, signal: AbortSignal | undefin
   }
 };
 
-/** What the node's chain is about. Blocks at least two rounds below the tip are final. */
-const createTip = async ({ node, blockchain }: RunFollowerOptions<never>["client"], signal: AbortSignal | undefined) => {
-  const { constants } = await patiently(() => node.configuration(undefined, { signal }), signal);
-  const finality = 2 * constants.activeDelegates;
-  let [height, looked] = [0, -Infinity];
+const heightOf = async ({ blockchain }: RunFollowerOptions<never>["client"], signal: AbortSignal | undefined): Promise<number> =>
+  (await blockchain.get(undefined, { signal })).block.height;
+
+/**
+ * Which blocks are final: those at least two rounds below a tip of their own chain. The node's tip counts as it was before the blocks were asked for:
+ * a later one may be that of another branch than the block that was on its way.
+ */
+const createFinality = async (client: RunFollowerOptions<never>["client"], signal: AbortSignal | undefined) => {
+  const { constants } = await patiently(() => client.node.configuration(undefined, { signal }), signal);
+  let tip = await patiently(() => heightOf(client, signal), signal);
   return {
-    finality,
-    /** The last height that was seen. A block at or above it is not final as far as anybody knows. */
-    height: () => height,
-    leave: (reverted: number): void => void (height = reverted - 1),
-    see: async (reached: number): Promise<void> => {
-      height = Math.max(height, reached);
-      if (height - reached > finality || Date.now() - looked < lookInterval) return;
-      looked = Date.now();
-      // Without it, more is logged than has to be.
-      const found = await blockchain.get(undefined, { signal, timeout: lookInterval }).catch(() => undefined);
-      height = Math.max(height, found?.block.height ?? 0);
-    },
+    /** The height of the last final block, once the follower has reached this one. */
+    reach: (height: number): number => (tip = Math.max(tip, height)) - 2 * constants.activeDelegates,
+    leave: (height: number): void => void (tip = height - 1),
   };
 };
 
-type Tip = Awaited<ReturnType<typeof createTip>>;
+type Finality = Awaited<ReturnType<typeof createFinality>>;
 
 /** Holds blocks back until so many are above them. */
 async function* confirmed(changes: AsyncIterable<Change>, confirmations: number): AsyncGenerator<Change, void> {
@@ -113,7 +109,7 @@ const writeLot = async <Tx>(
   lot: AsyncIterable<Change>,
   writing: Writing<Tx>,
   { apply, revert }: RunFollowerOptions<Tx>,
-  tip: Tip,
+  finality: Finality,
 ): Promise<{ count: number; place: Place | undefined }> => {
   /** The last block, if it is final: of those the last one alone is noted. */
   let passed: Place | undefined;
@@ -129,17 +125,16 @@ const writeLot = async <Tx>(
       await notePassed();
       if (revert === undefined) await writing.undo(block.height);
       else await revert(writing.tx, block);
-      tip.leave(block.height);
+      finality.leave(block.height);
       place = placeBefore(change);
       await writing.reverted(block.height, place);
       continue;
     }
-    await tip.see(block.height);
     place = placeOf(change);
-    const finalHeight = tip.height() - tip.finality;
+    const finalHeight = finality.reach(block.height);
     if (block.height > finalHeight) {
       await notePassed();
-      await writing.log(block.height);
+      if (revert === undefined) await writing.log(block.height);
       await apply(writing.tx, block);
       await writing.applied(place, finalHeight);
     } else {
@@ -151,20 +146,33 @@ const writeLot = async <Tx>(
   return { count, place };
 };
 
-/** Follows from a cursor on until the signal aborts. `at`: the store's cursor, which moves. */
-const followFrom = async <Tx>(start: string | number, at: { cursor: string | undefined }, options: RunFollowerOptions<Tx>, tip: Tip): Promise<void> => {
-  const { client, store, confirmations = 0, signal, onProgress } = options;
+/** Tells how far the follower is, with the node's tip as it was seen at most two seconds ago. */
+const createTeller = ({ client, signal, onProgress }: Pick<RunFollowerOptions<never>, "client" | "signal" | "onProgress">) => {
   const began = Date.now();
-  let blocks = 0;
+  let [blocks, tip, looked] = [0, 0, -Infinity];
+  return async (count: number, height: number): Promise<void> => {
+    if (onProgress === undefined) return;
+    blocks += count;
+    if (Date.now() - looked > lookInterval) {
+      looked = Date.now();
+      tip = await heightOf(client, signal).catch(() => tip);
+    }
+    onProgress({ height, behind: Math.max(0, tip - height), blocksPerSecond: (blocks * 1000) / Math.max(1, Date.now() - began) });
+  };
+};
+
+/** Follows from a cursor on until the signal aborts. `at`: the store's cursor, which moves. */
+const followFrom = async <Tx>(start: string | number, at: { cursor: string | undefined }, options: RunFollowerOptions<Tx>): Promise<void> => {
+  const { client, store, confirmations = 0, signal } = options;
+  const finality = await createFinality(client, signal);
+  const tell = createTeller(options);
   const changes = confirmed(client.changes({ after: start, signal }), confirmations)[Symbol.asyncIterator]();
   try {
     for await (const lot of inLots(changes)) {
-      const { count, place } = await store.write(at.cursor, (writing) => writeLot(lot, writing, options, tip));
+      const { count, place } = await store.write(at.cursor, (writing) => writeLot(lot, writing, options, finality));
       if (place === undefined) continue;
-      const { height, cursor } = place;
-      at.cursor = cursor;
-      blocks += count;
-      onProgress?.({ height, behind: Math.max(0, tip.height() - height), blocksPerSecond: (blocks * 1000) / Math.max(1, Date.now() - began) });
+      at.cursor = place.cursor;
+      await tell(count, place.height);
     }
   } finally {
     await changes.return();
@@ -194,12 +202,11 @@ const goBack = async <Tx>(error: unknown, at: { cursor: string | undefined }, { 
  * @throws FollowerError; PorticoClientError CURSOR_UNKNOWN where the node knows none of the last 32 blocks; whatever `apply` and `revert` throw
  */
 export const runFollower = async <Tx>(options: RunFollowerOptions<Tx>): Promise<void> => {
-  const { client, store, revert, from = "genesis", signal } = options;
+  const { store, revert, from = "genesis", signal } = options;
   if (revert === undefined && !store.undoes) throw new TypeError("runFollower needs `revert`, or a store that is told its `tables`");
   const at = { cursor: (await store.open())[0]?.cursor };
   try {
-    const tip = await createTip(client, signal);
-    while (await followFrom(at.cursor ?? from, at, options, tip).then(() => false, (error: unknown) => goBack(error, at, options)));
+    while (await followFrom(at.cursor ?? from, at, options).then(() => false, (error: unknown) => goBack(error, at, options)));
   } catch (error) {
     if (signal?.aborted !== true || error !== signal.reason) throw error;
   }

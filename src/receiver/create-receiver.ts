@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { withEventAmounts } from "../client/follow.js";
 import type { AnyEventName, AnyEvents } from "../client/schemas.js";
+import { baseOf } from "../client/transport.js";
 import { parseJson } from "../client/values.js";
 import { type Inbox, memoryInbox } from "./inbox.js";
 import { isSignedBy, type Signed, verifierOfKey, verifierOfSecret } from "./signature.js";
@@ -107,9 +108,9 @@ const createVerifiers = ({ secrets = [], keys = [] }: Pick<ReceiverOptions<never
   let asked: { at: number; verifiers: ReturnType<typeof verifierOfKey>[] } | undefined;
 
   const ask = async (node: string): Promise<void> => {
-    const root = new URL(node).pathname === "/" ? new URL("/api", node).href : node.replace(/\/$/, "");
-    const reply = await fetch(`${root}/webhooks/keys`, { signal: AbortSignal.timeout(5_000) });
-    if (!reply.ok) throw new Error(`${root}/webhooks/keys answered ${reply.status}`);
+    const url = `${baseOf(node)}/webhooks/keys`;
+    const reply = await fetch(url, { signal: AbortSignal.timeout(5_000) });
+    if (!reply.ok) throw new Error(`${url} answered ${reply.status}`);
     const { data } = (await reply.json()) as { data: { key: string }[] };
     asked = { at: Date.now(), verifiers: data.map(({ key }) => verifierOfKey(key)) };
   };
@@ -151,8 +152,6 @@ const parsed = (body: Uint8Array): unknown => {
     return undefined;
   }
 };
-
-
 
 const refused = (text: string): Answer => ({ status: 401, text });
 
