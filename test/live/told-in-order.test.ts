@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import { EventEmitter } from "eventemitter3";
 import { request } from "undici";
-import type { BlockData } from "../../types/events.js";
+import type { BlockData, TransactionData } from "../../types/events.js";
 import { token, webhookOptions } from "../e2e/reader-options.js";
 import { count, seedOr } from "../fixtures/long.js";
 import { startNode } from "../fixtures/node.js";
@@ -15,9 +15,13 @@ import { Listener } from "./listener.js";
 const [together, atOnce] = [5, 8];
 const turns = 24;
 
-/** A chain that forks one to four blocks deep, half of the time back to the blocks that it left. */
+/**
+ * A chain that forks one to four blocks deep, half of the time back to the blocks that it left. Half of the time, a new block has the transactions of
+ * the last ones that it left.
+ */
 class Forks {
   readonly blocks: BlockData[] = [genesis];
+  private left: TransactionData[] = [];
   private made = 0;
   private readonly name: string;
   private readonly random: () => number;
@@ -40,13 +44,20 @@ class Forks {
     const tip = this.blocks.at(-1) ?? genesis;
     const label = `${this.name} ${this.made++}`;
     const transactions = this.random() < 0.3 ? [transferData(label, 1, this.upTo(3), this.upTo(3))] : [];
+    const there = new Set(this.transactionIds());
+    if (this.random() < 0.5) transactions.push(...this.left.filter(({ id }) => !there.has(id)));
     this.apply(blockData(label, tip.height + 1, tip.id, transactions));
+  }
+
+  transactionIds(): string[] {
+    return this.blocks.flatMap(({ transactions = [] }) => transactions.map(({ id }) => id));
   }
 
   turn(): void {
     const depth = this.random() < 0.7 ? Math.min(this.upTo(4), this.blocks.length - 1) : 0;
     const left = this.blocks.splice(this.blocks.length - depth, depth);
     for (const block of left.toReversed()) this.tell("block.reverted", block);
+    if (left.length > 0) this.left = left.flatMap(({ transactions = [] }) => transactions);
     if (this.random() < 0.5) for (const block of left.slice(0, this.upTo(4))) this.apply(block);
     for (let more = this.upTo(3) - 1; more > 0; more--) this.grow();
   }
@@ -76,6 +87,9 @@ class Stack {
   }
 }
 
+const told = ({ onChain }: Listener, kind: string): string[] =>
+  [...onChain].filter(([subject, isOn]) => isOn && subject.startsWith(`${kind} `)).map(([subject]) => subject.slice(kind.length + 1)).sort();
+
 const ask = async <T>(api: string, path: string, body?: object): Promise<T> => {
   const headers = { Authorization: token, "Content-Type": "application/json" };
   const reply = await request(`${api}${path}`, body === undefined ? { headers } : { headers, method: "POST", body: JSON.stringify(body) });
@@ -85,7 +99,7 @@ const ask = async <T>(api: string, path: string, body?: object): Promise<T> => {
 const run = async (seed: number, schedules: number): Promise<void> => {
   const [random, luck] = [randomFrom(seed), randomFrom(~seed)];
   const receiver = await createReceiver();
-  const [stack, last] = [new Stack(), new Listener()];
+  const [stack, strictly, last] = [new Stack(), new Listener(), new Listener()];
   let heard = 0;
   const events = new EventEmitter();
   const chain = new Forks(String(seed), random, (event, block) => void events.emit(event, block));
@@ -103,7 +117,10 @@ const run = async (seed: number, schedules: number): Promise<void> => {
       receiver.received.length = 0;
       const isStrict = headers.authorization === strict.token.slice(0, 32);
       const fails = luck() < 0.25;
-      if (!fails && isStrict) stack.take(body);
+      if (!fails && isStrict) {
+        stack.take(body);
+        strictly.take(body, false);
+      }
       if (!fails && !isStrict) last.take(body, false);
       response.writeHead(fails ? 500 : 200).end();
       heard++;
@@ -115,7 +132,6 @@ const run = async (seed: number, schedules: number): Promise<void> => {
       return false;
     };
     const isAnyOpen = async (): Promise<boolean> => (await isOpen(strict)) || isOpen(first);
-    const told = (): string[] => [...last.onChain].filter(([subject, isOn]) => isOn && subject.startsWith("block ")).map(([subject]) => subject.slice("block ".length));
     for (let schedule = 0; schedule < schedules; schedule++) {
       for (let turn = 0; turn < turns; turn++) {
         chain.turn();
@@ -129,7 +145,10 @@ const run = async (seed: number, schedules: number): Promise<void> => {
       const ids = chain.blocks.map(({ id }) => id);
       expect(stack.faults, `seed ${seed}, schedule ${schedule}: faults in strict order`).to.deep.equal([]);
       expect(stack.blocks, `seed ${seed}: blocks in strict order`).to.deep.equal(ids);
-      expect(told().sort(), `seed ${seed}: the last words`).to.deep.equal(ids.toSorted());
+      for (const listener of [strictly, last]) {
+        expect(told(listener, "block"), `seed ${seed}: the last words on blocks`).to.deep.equal(ids.toSorted());
+        expect(told(listener, "transaction"), `seed ${seed}: the last words on transactions`).to.deep.equal(chain.transactionIds().sort());
+      }
     }
   } finally {
     await node.stop();
