@@ -143,10 +143,15 @@ const createCalls = (transport: Transport, token: string | undefined) => {
     const [walk, end]: [Walk, number] = [{ isPinned: false }, Date.now() + (call.options.timeout ?? transport.timeout)];
     const part = async (path: string, query: object): Promise<unknown> => {
       const operation = { ...call.operation, path, amounts: undefined };
-      return item({ operation, path: () => path, input: query, options: { ...call.options, timeout: Math.max(1, end - Date.now()) } }, walk);
+      const options = { ...call.options, timeout: Math.max(1, end - Date.now()) };
+      return item({ operation, path: () => path, input: query, options }, walk);
     };
     const transaction = await item({ ...call, input }, walk);
-    if (proof !== undefined) await checkTransaction(transaction, proof, { proof: () => part(`${call.path()}/proof`, input), crypto: () => part("/node/configuration/crypto", {}) });
+    if (proof === undefined) return transaction;
+    await checkTransaction(transaction, proof, {
+      proof: () => part(`${call.path()}/proof`, input),
+      crypto: () => part("/node/configuration/crypto", {}),
+    });
     return transaction;
   };
 

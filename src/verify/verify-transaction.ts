@@ -58,13 +58,15 @@ const hasForm = (value: unknown, form: Form): boolean => {
   if (Array.isArray(form)) return Array.isArray(value) && value.every((item) => hasForm(item, (form as readonly [Form])[0]));
   if (typeof value !== "object" || value === null) return false;
   const names = Object.keys(form);
-  return Object.keys(value).length === names.length && names.every((name) => hasForm((value as Record<string, unknown>)[name], (form as Record<string, Form>)[name] ?? 0));
+  const [members, forms] = [value as Record<string, unknown>, form as Record<string, Form>];
+  return Object.keys(members).length === names.length && names.every((name) => hasForm(members[name], forms[name] ?? 0));
 };
 
 /** A signature has 64 bytes (Schnorr), or as many as its DER says: bytes beside it cannot be moved into it. */
-const isSignature = (hex: string): boolean => hex.length === 128 || (hex.startsWith("30") && hex.length === 4 + 2 * parseInt(hex.slice(2, 4), 16));
+const isSignature = (hex: string): boolean =>
+  /^[0-9a-f]+$/.test(hex) && (hex.length === 128 || (hex.startsWith("30") && hex.length === 4 + 2 * Number.parseInt(hex.slice(2, 4), 16)));
 
-/** Of version 1, whose members are not divided by their lengths, the asset as the bytes have it: chains of ARK Core 2 name the sender in it, too. */
+/** The asset as the bytes have it. Chains of ARK Core 2 have an empty one, or the sender's key in it. */
 const assetOf = ({ asset = {}, version, type, senderPublicKey }: ShownTransaction): object | undefined => {
   if (Object.keys(asset).length === 0) return undefined;
   if (version !== 1 || type !== 2 || !("delegate" in asset)) return asset;
@@ -73,7 +75,8 @@ const assetOf = ({ asset = {}, version, type, senderPublicKey }: ShownTransactio
 };
 
 /** The first member of what a node shows that the proven bytes and block do not bear out. */
-const wrongMember = (shown: ShownTransaction, { transaction, block }: VerifiedProof, { network, milestones, exceptions }: ProofOptions): string | undefined => {
+const wrongMember = (shown: ShownTransaction, { transaction, block }: VerifiedProof, options: ProofOptions): string | undefined => {
+  const { network, milestones, exceptions } = options;
   const { signSignature, ...signed } = shown;
   const { version, type, typeGroup, sender, recipient, signature, signatures = [], vendorField = "", nonce, timestamp } = signed;
   const [isFirst, serialized] = [version === 1, transaction?.serialized ?? ""];
@@ -94,7 +97,11 @@ const wrongMember = (shown: ShownTransaction, { transaction, block }: VerifiedPr
   };
   // A transaction without a recipient is shown with its sender.
   const recipients = recipient === sender ? [recipient, undefined] : [recipient];
-  const asWritten = recipients.map((recipientId) => bytesToHex(serializeTransaction({ ...asSigned, recipientId }, { network, exceptions }) ?? new Uint8Array()));
+  const rules = { network, exceptions };
+  const isAsWritten = recipients.some((recipientId) => {
+    const again = serializeTransaction({ ...asSigned, recipientId }, rules);
+    return again !== undefined && bytesToHex(again) === serialized;
+  });
   const checks: Record<string, boolean> = {
     id: shown.id === transaction?.id,
     blockId: shown.blockId === block.id,
@@ -107,28 +114,32 @@ const wrongMember = (shown: ShownTransaction, { transaction, block }: VerifiedPr
     nonce: (nonce === undefined) === isFirst,
     timestamp: time.epoch === timestamp.epoch && time.unix === timestamp.unix && time.human === timestamp.human,
     asset: form === undefined ? asset === undefined : hasForm(asset, form),
-    signature: [signature, signSignature].every((each) => (each ?? "") === "" || isSignature(each ?? "")) && signatures.every(({ length }) => length === 130),
+    signature: [signature ?? "", signSignature ?? ""].every((each) => each === "" || isSignature(each)),
+    signatures: signatures.every((each) => /^[0-9a-f]{130}$/.test(each)),
   };
   const [wrong] = Object.entries(checks).find(([, holds]) => !holds) ?? [];
-  return wrong ?? (asWritten.includes(serialized) ? undefined : "bytes");
+  return wrong ?? (isAsWritten ? undefined : "its bytes are others");
 };
 
 /**
- * Checks a proof of a transaction, and that a transaction as the node shows it (in the second generation) is the proven one, every member but
+ * Checks a proof of a transaction, and that the transaction is as the node shows it (in the second generation), every member but
  * `confirmations`, which is the node's word. The delegates of the block's round must be given.
  * @throws ProofError that names what does not hold; `shown` also for a fork's own types, which are not known here
  */
 export const verifyTransaction = (shown: ShownTransaction, untrusted: unknown, options: ProofOptions): VerifiedProof => {
   const verified = verifyProof(untrusted, options);
   const { round } = roundOf(verified.block.height, createMilestones(options.milestones));
-  if (typeof options.delegates === "function" && options.delegates(round) === undefined) throw new ProofError("round", `the delegates of round ${round} are not given`);
+  if (typeof options.delegates === "function" && options.delegates(round) === undefined) {
+    throw new ProofError("round", `the delegates of round ${round} are not given`);
+  }
   const wrong = (() => {
     try {
       return wrongMember(shown, verified, options);
     } catch (error) {
-      throw new ProofError("shown", `the transaction shown cannot be written: ${error instanceof Error ? error.message : String(error)}`);
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new ProofError("shown", `transaction ${shown.id}, as it is shown, cannot be written: ${reason}`);
     }
   })();
-  if (wrong !== undefined) throw new ProofError("shown", `the transaction shown is not the proven ${verified.transaction?.id ?? "one"}: ${wrong}`);
+  if (wrong !== undefined) throw new ProofError("shown", `transaction ${shown.id}, as it is shown, is not the proven one: ${wrong}`);
   return verified;
 };

@@ -64,7 +64,7 @@ describe("transactions with proofs, from a node that is not trusted", function (
           fetch: async (url, init) => {
             const reply = await fetch(url, init);
             const body = (await reply.json()) as { data: Json };
-            if (reply.ok) lie(body.data, new URL(url as string | URL).pathname);
+            if (reply.ok) lie(body.data, new URL(url).pathname);
             // A weaker proof, of one signature, is checked sooner.
             if ("descendants" in body.data) body.data.descendants = [];
             return Response.json(body, reply);
