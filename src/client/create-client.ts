@@ -8,6 +8,7 @@ import {
 } from "./follow.js";
 import { createList, type ListQuery, type PageReply } from "./list.js";
 import { type Operations, operations } from "./operations.js";
+import { checkTransaction, type WithProof } from "./proof.js";
 import type { Change, EventFeed, EventSelector } from "./schemas.js";
 import {
   type Asked,
@@ -128,8 +129,8 @@ const createCalls = (transport: Transport, token: string | undefined) => {
     const { data } = await transport.ask({ ...options, method: "GET", path: "/v2/blockchain", walk }, dataOf);
     return (data as { block: { id: string } }).block.id;
   };
-  const item = async (call: Call): Promise<unknown> =>
-    transport.ask(askedOf(call, token), async (response) => {
+  const item = async (call: Call, walk?: Walk): Promise<unknown> =>
+    transport.ask({ ...askedOf(call, token), walk }, async (response) => {
       if (call.operation.kind === "none") return void (await membersOf(response));
       const { data, meta, others } = await dataOf(response);
       if (call.operation.kind === "feed") return { data: (data as EventFeed["data"]).map(withEventAmounts), meta };
@@ -137,8 +138,26 @@ const createCalls = (transport: Transport, token: string | undefined) => {
       return Object.keys(others).length === 0 ? converted : { ...others, ...(converted as object) };
     });
 
+  /** A transaction with its proof, both of one node. */
+  const proven = async (call: Call, { proof, ...input }: WithProof): Promise<unknown> => {
+    const [walk, end]: [Walk, number] = [{ isPinned: false }, Date.now() + (call.options.timeout ?? transport.timeout)];
+    const part = async (path: string, query: object): Promise<unknown> => {
+      const operation = { ...call.operation, path, amounts: undefined };
+      const options = { ...call.options, timeout: Math.max(1, end - Date.now()) };
+      return item({ operation, path: () => path, input: query, options }, walk);
+    };
+    const transaction = await item({ ...call, input }, walk);
+    if (proof === undefined) return transaction;
+    await checkTransaction(transaction, proof, {
+      proof: () => part(`${call.path()}/proof`, input),
+      crypto: () => part("/node/configuration/crypto", {}),
+    });
+    return transaction;
+  };
+
   return (call: Call): unknown => {
     const { operation, input, options } = call;
+    if (operation.marks.includes("proof") && "proof" in input) return proven(call, input as WithProof);
     if (operation.kind === "lines") return linesOf(transport.open(askedOf(call, token)), operation.amounts ?? "");
     if (operation.kind !== "list") return item(call);
     return createList({

@@ -9,6 +9,7 @@ import type {
   UnconfirmedTransaction, UpdateWebhookBody, Wallet, WalletChange, Webhook, WebhookKey, WebhookSecret,
 } from "./schemas.js";
 import type { List } from "./list.js";
+import type { WithProof } from "./proof.js";
 import type { CallOptions } from "./transport.js";
 
 /** Made by `npm run docs` from the routes' schemas. */
@@ -126,8 +127,8 @@ export interface TransactionsOperations {
   /** Returns the schema of each transaction type's wire form, by type group and type. */
   schemas(options?: CallOptions): Promise<Record<string, Record<string, Record<string, unknown>>>>;
   /** Returns a transaction. */
-  get(id: string, query?: AtHeight, options?: CallOptions): Promise<Transaction>;
-  find(id: string, query?: AtHeight, options?: CallOptions): Promise<Transaction | undefined>;
+  get(id: string, query?: AtHeight & WithProof, options?: CallOptions): Promise<Transaction>;
+  find(id: string, query?: AtHeight & WithProof, options?: CallOptions): Promise<Transaction | undefined>;
   /** Returns what proves that a transaction is in a block, without trusting the node. */
   proof(id: string, query?: GetBlockProofQuery & AtHeight, options?: CallOptions): Promise<TransactionProof>;
 }
@@ -297,7 +298,7 @@ export const operations: Record<string, Record<string, string | readonly [how: s
     types: "GET /transactions/types data query at",
     fees: ["GET /transactions/fees data query at", "*"],
     schemas: "GET /transactions/schemas data",
-    get: ["GET /transactions/{id} data query at", Transaction],
+    get: ["GET /transactions/{id} data query at proof", Transaction],
     proof: "GET /transactions/{id}/proof data query at",
   },
   blockchain: {

@@ -111,6 +111,8 @@ export interface Asked extends CallOptions {
 export interface Transport {
   /** How many nodes there are. */
   size: number;
+  /** Milliseconds for a call that has none of its own. */
+  timeout: number;
   /** Asks until there is a reply, as often as may be, and reads it. `read` belongs to the attempt. */
   ask<T>(asked: Asked, read: (response: Response) => Promise<T>): Promise<T>;
   /** The text of a reply, bit by bit. Retried until it begins. @throws TransportError also where nothing comes for `silence` ms */
@@ -365,6 +367,7 @@ export const createTransport = (urls: readonly string[], options: ClientOptions)
 
   return {
     size,
+    timeout: usual,
     ask,
     open: async function* ({ walk = { isPinned: false }, ...asked }) {
       try {

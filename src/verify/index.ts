@@ -9,3 +9,4 @@ export { mostDescendants, type Proof, type ProofBlock } from "./proof.js";
 export { readTransaction, type WrittenTransaction } from "./read-transaction.js";
 export { serializeTransaction, transactionIdOf, type WireRules } from "./transactions.js";
 export { type Delegates, ProofError, type ProofOptions, type ProofStep, type VerifiedProof, verifyProof } from "./verify-proof.js";
+export { type ShownTransaction, verifyTransaction } from "./verify-transaction.js";

@@ -19,7 +19,8 @@ export type ProofStep =
   | "descendants"
   | "generator"
   | "round"
-  | "threshold";
+  | "threshold"
+  | "shown";
 
 export class ProofError extends Error {
   readonly step: ProofStep;

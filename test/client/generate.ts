@@ -216,6 +216,8 @@ interface Written {
 }
 
 const isStatement = ({ path }: AnyRoute): boolean => path.endsWith("/statement");
+/** Whether the client checks the reply by its proof, if asked to. */
+const isProven = ({ path }: AnyRoute): boolean => path === "/transactions/{id}";
 const isFeed = ({ path }: AnyRoute): boolean => path === "/events/feed";
 
 /** Whether what is left out makes the client's own form of a reply another. */
@@ -231,7 +233,12 @@ const argumentsOf = (route: AnyRoute): string[] => {
   const members = { ...(route.kind === "list" ? withoutPages(query) : query), ...ofBody };
   const required = [...((body.required ?? []) as string[]), ...(route.query?.required ?? []).filter((each) => !(each in ofBody))];
   const own = inputType(`${name}${route.body === undefined ? "Query" : "Body"}`, members, { required });
-  const types = [...(own === "" ? [] : [own]), ...(route.kind === "list" ? ["Paging"] : []), ...(route.atHeight === true ? ["AtHeight"] : [])];
+  const types = [
+    ...(own === "" ? [] : [own]),
+    ...(route.kind === "list" ? ["Paging"] : []),
+    ...(route.atHeight === true ? ["AtHeight"] : []),
+    ...(isProven(route) ? ["WithProof"] : []),
+  ];
   if (types.length === 0) return path;
   const isOptional = route.body === undefined || route.bodyOptional === true;
   return [...path, `${route.body === undefined ? "query" : "body"}${isOptional ? "?" : ""}: ${types.join(" & ")}`];
@@ -263,6 +270,7 @@ const writeRoute = (route: AnyRoute): Written => {
     ...(hasInput ? [route.body === undefined ? "query" : "body"] : []),
     ...(route.atHeight === true ? ["at"] : []),
     ...(route.authenticated === true ? ["token"] : []),
+    ...(isProven(route) ? ["proof"] : []),
   ];
   const how = JSON.stringify([route.method, route.path, reply.kind, ...marks].join(" "));
   const row = reply.amounts === undefined ? how : `[${how}, ${reply.amounts}]`;
@@ -393,6 +401,7 @@ ${events.text}
 ${packed(used.map((name) => `${name},`))}
 } from "./schemas.js";
 import type { List } from "./list.js";
+import type { WithProof } from "./proof.js";
 import type { CallOptions } from "./transport.js";
 
 ${heading}

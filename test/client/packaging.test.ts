@@ -38,9 +38,13 @@ const program = (url: string): string => `
   const events = [];
   await client.follow({ after: 55, events: ["block.*"], signal: leaving.signal, onEvent: ({ data }) => { if (events.push(data.height) === 5) leaving.abort(); } });
   const code = await client.wallets.get("nobody").catch((error) => error.code);
-  return { supply: typeof supply, height: block.height, rows, events, code };
+  const { data: [{ id }] } = await client.transactions.list({ limit: 1 });
+  const { round: { delegates } } = await client.transactions.proof(id);
+  const proven = (await client.transactions.get(id, { proof: { delegates } })).id === id;
+  const step = await client.transactions.get(id, { proof: { delegates: delegates.toReversed() } }).catch((error) => error.step);
+  return { supply: typeof supply, height: block.height, rows, events, code, proven, step };
 `;
-const expected = { supply: "bigint", height: 60, rows: 60, events: [56, 57, 58, 59, 60], code: "WALLET_NOT_FOUND" };
+const expected = { proven: true, step: "round", supply: "bigint", height: 60, rows: 60, events: [56, 57, 58, 59, 60], code: "WALLET_NOT_FOUND" };
 
 describe("the package's client", () => {
   it("runs in Node.js from one file, as an ES module and as CommonJS", async () => {

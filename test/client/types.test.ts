@@ -29,6 +29,11 @@ describe("the types of portico/client", () => {
       client.webhooks.create({ event: "block.applied" }),
       // @ts-expect-error: no such state
       client.webhooks.deliveries(1, { state: "lost" }),
+      client.transactions.get("x", { at: 5, proof: { delegates: ["02"], threshold: 34 } }),
+      // @ts-expect-error: whose word counts is not the node's to say
+      client.transactions.get("x", { proof: {} }),
+      // @ts-expect-error: wallets have no proofs
+      client.wallets.get("x", { proof: { delegates: [] } }),
       // @ts-expect-error: no such operator
       client.webhooks.dryRun({ conditions: [{ key: "a", condition: "equals" }] }),
       // @ts-expect-error: no such event
@@ -44,6 +49,7 @@ describe("the types of portico/client", () => {
       expectTypeOf(client.wallets.top().then((page) => page)).resolves.toEqualTypeOf<Page<Wallet>>();
       expectTypeOf(client.wallets.get("x")).resolves.toEqualTypeOf<Wallet>();
       expectTypeOf(client.wallets.find("x")).resolves.toEqualTypeOf<Wallet | undefined>();
+      expectTypeOf(client.transactions.get("x", { proof: { delegates: () => undefined } })).resolves.toEqualTypeOf<Transaction>();
       expectTypeOf<Wallet["balance"]>().toEqualTypeOf<bigint>();
       expectTypeOf<NonNullable<Wallet["attributes"]["delegate"]>["voteBalance"]>().toEqualTypeOf<bigint>();
       expectTypeOf<Wallet["nonce"]>().toEqualTypeOf<string>();

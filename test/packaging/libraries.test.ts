@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { gzipSync } from "node:zlib";
 import { expect } from "chai";
 import { buildSync } from "esbuild";
@@ -19,16 +20,20 @@ for (const { name, most, packages } of libraries) {
         bundle: true,
         minify: true,
         external: ["@noble/*"],
+        splitting: true,
+        outdir: "dist",
         write: false,
         metafile: true,
         logLevel: "error",
         format: "esm",
         platform: "browser",
       });
-      const [code] = outputFiles;
-      const imports = Object.values(metafile.outputs).flatMap((output) => output.imports.map(({ path }) => path.split("/").slice(0, 2).join("/")));
+      // What is loaded later, if it is asked for, is a file of its own.
+      const [file, output] = Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint === `src/${name}/index.ts`) ?? [];
+      const code = outputFiles.find(({ path }) => path === resolve(file ?? ""));
+      const imports = (output?.imports ?? []).flatMap(({ kind, path }) => (kind === "dynamic-import" ? [] : [path.split("/").slice(0, 2).join("/")]));
       expect([...new Set(imports)].sort()).to.deep.equal(packages);
-      expect(gzipSync(code?.contents ?? "", { level: 9 }).length).to.be.below(most);
+      expect(gzipSync(code?.contents ?? "", { level: 9 }).length).to.be.within(1_000, most);
       expect(code?.text).to.not.match(/\bBuffer\.|\bprocess\.\w|\brequire\(/);
     });
 
