@@ -81,6 +81,9 @@ const deliveriesIn = (store: WebhookStore, webhookId: number, entries: readonly 
 
 const knowledgeOfSent = ([, key, isCertain]: Sent): Knowledge => ({ known: isCertain === true ? "yes" : "maybe", key });
 
+const sentAs = (subject: string, { known, key }: Knowledge = noKnowledge, delivery: number): Sent[] =>
+  known === "no" || key === undefined ? [] : [[subject, key, known === "yes", delivery]];
+
 type KnowledgeOfEntry = Knowledge & { entry?: LedgerEntry | undefined };
 
 /** What a receiver knows of each subject, and the block with which it was last sent that. */
@@ -90,8 +93,15 @@ const knowledgeOf = (
   attempts: Attempts,
 ): Map<string, KnowledgeOfEntry> => {
   const known = new Map<string, KnowledgeOfEntry>();
-  for (const entry of entries) for (const sent of entry.sent) known.set(sent[0], { ...knowledgeOfSent(sent), entry });
-  for (const { row, message, entry } of entered) {
+  const noted = entries.flatMap((entry) => entry.sent.map((sent) => ({ id: sent[3] ?? 0, sent, entry })));
+  const kept = entered.map((delivery) => ({ id: delivery.row.id, delivery }));
+  // A transaction may have been in several of the blocks: its deliveries count in their order.
+  for (const one of [...noted, ...kept].sort((a, b) => a.id - b.id)) {
+    if ("sent" in one) {
+      known.set(one.sent[0], { ...knowledgeOfSent(one.sent), entry: one.entry });
+      continue;
+    }
+    const { row, message, entry } = one.delivery;
     const { subject } = message;
     if (subject === undefined) continue;
     const before: KnowledgeOfEntry = known.get(subject) ?? noKnowledge;
@@ -166,7 +176,7 @@ const createEntries = (store: WebhookStore) => {
     if (height > (store.progress(webhookId).floor ?? 0)) return undefined;
     const open = openOf(store, webhookId).filter(({ message }) => message?.block?.id === id && !isReversalOf(message));
     const subjects = new Set(open.map(({ message }) => message?.subject));
-    const received = sent().filter(([subject]) => !subjects.has(subject));
+    const received = sent().flatMap(([subject, key]): Sent[] => (subjects.has(subject) ? [] : [[subject, key, true, store.lastDelivery()]]));
     if (open.length === 0 && received.length === 0) return undefined;
     return { height, id, isReverted: false, deliveries: open.map(({ row }) => row.id), sent: received };
   };
@@ -202,17 +212,21 @@ export const createLedger = (needs: LedgerNeeds) => {
       takeBack(entered.filter((one) => one.entry === entry && !isReversalOf(one.message)), known, taken);
       return { entry: move(webhookId, entry, true), known };
     },
-    /** A block was applied, which supersedes open reversals of it and of its `subjects`. Undefined if the ledger does not have it. */
-    apply: (webhookId: number, block: LedgerBlock, subjects: () => ReadonlySet<string>, taken: Withdrawals): FoundEntry | undefined => {
+    /**
+     * A block was applied, which supersedes open reversals of it and of its `subjects`. If the ledger does not have it: what the receiver was sent
+     * of its subjects with other blocks, which may become final before this one's deliveries are attempted.
+     */
+    apply: (webhookId: number, block: LedgerBlock, subjects: () => ReadonlySet<string>, taken: Withdrawals): FoundEntry | { sent: Sent[] } => {
       const reverted = store.ledger(webhookId, true);
       const entry = (reverted.length === 0 ? undefined : find(webhookId, block, true)) ?? find(webhookId, block, false);
       const { entered, known } = withReverted(webhookId, entry, reverted);
+      const applied: ReadonlySet<string> = reverted.length > 0 ? subjects() : new Set();
       if (reverted.length > 0) {
-        const applied = subjects();
         const isOver = ({ message, entry: of }: LedgerDelivery): boolean => of === entry || applied.has(message.subject ?? "");
         takeBack(entered.filter((one) => isReversalOf(one.message) && isOver(one)), known, taken);
       }
-      return entry && { entry: move(webhookId, entry, false), known };
+      if (entry !== undefined) return { entry: move(webhookId, entry, false), known };
+      return { sent: [...applied].flatMap((subject) => sentAs(subject, known.get(subject), store.lastDelivery())) };
     },
     /** The blocks of which it counts some as applied, the highest first. */
     standing: (webhookId: number): LedgerEntry[] => store.ledger(webhookId, false),
@@ -232,9 +246,8 @@ export const keepSent = (store: WebhookStore, row: DeliveryRow): void => {
     if (entry?.deliveries.includes(row.id) !== true) continue;
     const past = { isReversal: isReversalOf(message), key: row.key, attempt: attemptOf(row, noAttempts) };
     const before = entry.sent.find(([one]) => one === subject);
-    const { known, key } = knowledgeAfter(before === undefined ? noKnowledge : knowledgeOfSent(before), past);
-    const sent = entry.sent.filter(([one]) => one !== subject);
-    if (known !== "no" && key !== undefined) sent.push([subject, key, known === "yes"]);
+    const after = knowledgeAfter(before === undefined ? noKnowledge : knowledgeOfSent(before), past);
+    const sent = [...entry.sent.filter(([one]) => one !== subject), ...sentAs(subject, after, row.id)];
     store.putLedgerEntry(row.webhookId, { ...entry, deliveries: entry.deliveries.filter((id) => id !== row.id), sent });
   }
 };

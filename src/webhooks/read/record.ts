@@ -161,10 +161,11 @@ class Writing {
     const found = isReversed
       ? this.ledger.revert(webhookId, block, () => this.sentOf(webhookId, matched), this.transaction)
       : this.ledger.apply(webhookId, block, () => subjectsIn(matched), this.transaction);
-    if (found !== undefined) return { webhookId, ...found, isBegun: true };
+    if (found !== undefined && "entry" in found) return { webhookId, ...found, isBegun: true };
     const [height = 0] = block.heights;
     // What is final is not kept in the ledger.
-    const entry = height <= this.positions.final ? undefined : { height, id: block.id, isReverted: isReversed, deliveries: [], sent: [] };
+    const isFinal = height <= this.positions.final;
+    const entry = isFinal ? undefined : { height, id: block.id, isReverted: isReversed, deliveries: [], sent: found?.sent ?? [] };
     return { webhookId, entry, known: new Map(), isBegun: false };
   }
 

@@ -92,8 +92,11 @@ export interface LedgerEntry {
   sent: Sent[];
 }
 
-/** What was sent by a delivery that is no longer kept: subject (see `Message`), `webhook-id`, and whether it has certainly arrived. */
-export type Sent = [subject: string, key: string, isCertain?: boolean];
+/**
+ * What was sent by a delivery that is no longer kept, or with another block: subject (see `Message`), `webhook-id`, whether it has certainly arrived, and the id of the
+ * delivery, or of the last before it was noted.
+ */
+export type Sent = [subject: string, key: string, isCertain?: boolean, delivery?: number];
 
 /** One occurrence of an event, shared by all deliveries of it. */
 export interface Message {
