@@ -62,9 +62,9 @@ const hasForm = (value: unknown, form: Form): boolean => {
   return Object.keys(members).length === names.length && names.every((name) => hasForm(members[name], forms[name] ?? 0));
 };
 
-/** A signature has 64 bytes (Schnorr), or as many as its DER says: bytes beside it cannot be moved into it. */
+/** A signature has 64 bytes (Schnorr), or as many as its DER says (72 at most): bytes beside it cannot be moved into it. */
 const isSignature = (hex: string): boolean =>
-  /^[0-9a-f]+$/.test(hex) && (hex.length === 128 || (hex.startsWith("30") && hex.length === 4 + 2 * Number.parseInt(hex.slice(2, 4), 16)));
+  /^[0-9a-f]{2,144}$/.test(hex) && (hex.length === 128 || (hex.startsWith("30") && hex.length === 4 + 2 * Number.parseInt(hex.slice(2, 4), 16)));
 
 /** The asset as the bytes have it. Chains of ARK Core 2 have an empty one, or the sender's key in it. */
 const assetOf = ({ asset = {}, version, type, senderPublicKey }: ShownTransaction): object | undefined => {
