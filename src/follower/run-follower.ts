@@ -54,8 +54,8 @@ const heightOf = async ({ blockchain }: RunFollowerOptions<never>["client"], sig
   (await blockchain.get(undefined, { signal })).block.height;
 
 /**
- * Which blocks are final: those at least two rounds below a tip of their own chain. The node's tip counts as it was before the blocks were asked for:
- * a later one may be that of another branch than the block that was on its way.
+ * Which blocks are final: those at least two rounds below a tip of their own chain. Of the node's tips, only one that was seen before the blocks
+ * were asked for counts: a later one may be on another branch than a block that was already on its way.
  */
 const createFinality = async (client: RunFollowerOptions<never>["client"], signal: AbortSignal | undefined) => {
   const { constants } = await patiently(() => client.node.configuration(undefined, { signal }), signal);
@@ -146,8 +146,8 @@ const writeLot = async <Tx>(
   return { count, place };
 };
 
-/** Tells how far the follower is, with the node's tip as it was seen at most two seconds ago. */
-const createTeller = ({ client, signal, onProgress }: Pick<RunFollowerOptions<never>, "client" | "signal" | "onProgress">) => {
+/** Reports how far the follower is. It looks at the node's tip every two seconds at most. */
+const createReporter = ({ client, signal, onProgress }: Pick<RunFollowerOptions<never>, "client" | "signal" | "onProgress">) => {
   const began = Date.now();
   let [blocks, tip, looked] = [0, 0, -Infinity];
   return async (count: number, height: number): Promise<void> => {
@@ -165,14 +165,14 @@ const createTeller = ({ client, signal, onProgress }: Pick<RunFollowerOptions<ne
 const followFrom = async <Tx>(start: string | number, at: { cursor: string | undefined }, options: RunFollowerOptions<Tx>): Promise<void> => {
   const { client, store, confirmations = 0, signal } = options;
   const finality = await createFinality(client, signal);
-  const tell = createTeller(options);
+  const report = createReporter(options);
   const changes = confirmed(client.changes({ after: start, signal }), confirmations)[Symbol.asyncIterator]();
   try {
     for await (const lot of inLots(changes)) {
       const { count, place } = await store.write(at.cursor, (writing) => writeLot(lot, writing, options, finality));
       if (place === undefined) continue;
       at.cursor = place.cursor;
-      await tell(count, place.height);
+      await report(count, place.height);
     }
   } finally {
     await changes.return();

@@ -74,7 +74,7 @@ const assetOf = ({ asset = {}, version, type, senderPublicKey }: ShownTransactio
   return publicKey === senderPublicKey ? { ...asset, delegate } : asset;
 };
 
-/** The first member of what a node shows that the proven bytes and block do not bear out. */
+/** The first member that the node shows otherwise than the proven bytes and block say. */
 const wrongMember = (shown: ShownTransaction, { transaction, block }: VerifiedProof, options: ProofOptions): string | undefined => {
   const { network, milestones, exceptions } = options;
   const { signSignature, ...signed } = shown;
@@ -118,7 +118,7 @@ const wrongMember = (shown: ShownTransaction, { transaction, block }: VerifiedPr
     signatures: signatures.every((each) => /^[0-9a-f]{130}$/.test(each)),
   };
   const [wrong] = Object.entries(checks).find(([, holds]) => !holds) ?? [];
-  return wrong ?? (isAsWritten ? undefined : "its bytes are others");
+  return wrong ?? (isAsWritten ? undefined : "its bytes differ");
 };
 
 /**

@@ -81,7 +81,7 @@ const deliveriesIn = (store: WebhookStore, webhookId: number, entries: readonly 
 
 const knowledgeOfSent = ([, key, isCertain]: Sent): Knowledge => ({ known: isCertain === true ? "yes" : "maybe", key });
 
-const sentAs = (subject: string, { known, key }: Knowledge = noKnowledge, delivery: number): Sent[] =>
+const sentAs = (subject: string, { known, key }: Knowledge, delivery: number): Sent[] =>
   known === "no" || key === undefined ? [] : [[subject, key, known === "yes", delivery]];
 
 type KnowledgeOfEntry = Knowledge & { entry?: LedgerEntry | undefined };
@@ -93,22 +93,20 @@ const knowledgeOf = (
   attempts: Attempts,
 ): Map<string, KnowledgeOfEntry> => {
   const known = new Map<string, KnowledgeOfEntry>();
-  const noted = entries.flatMap((entry) => entry.sent.map((sent) => ({ id: sent[3] ?? 0, sent, entry })));
-  const kept = entered.map((delivery) => ({ id: delivery.row.id, delivery }));
-  // A transaction may have been in several of the blocks: its deliveries count in their order.
-  for (const one of [...noted, ...kept].sort((a, b) => a.id - b.id)) {
-    if ("sent" in one) {
-      known.set(one.sent[0], { ...knowledgeOfSent(one.sent), entry: one.entry });
-      continue;
-    }
-    const { row, message, entry } = one.delivery;
-    const { subject } = message;
-    if (subject === undefined) continue;
-    const before: KnowledgeOfEntry = known.get(subject) ?? noKnowledge;
+  const kept = entered.flatMap(({ row, message, entry }) => {
     const isReversed = isReversalOf(message);
-    const after = knowledgeAfter(before, { isReversal: isReversed, key: row.key, attempt: attemptOf(row, attempts) });
-    known.set(subject, { ...after, entry: isReversed || after === before ? before.entry : entry });
-  }
+    const next = (before: KnowledgeOfEntry): KnowledgeOfEntry => {
+      const after = knowledgeAfter(before, { isReversal: isReversed, key: row.key, attempt: attemptOf(row, attempts) });
+      return { ...after, entry: isReversed || after === before ? before.entry : entry };
+    };
+    return message.subject === undefined ? [] : [{ id: row.id, subject: message.subject, next }];
+  });
+  const noted = entries.flatMap((entry) =>
+    entry.sent.map((sent) => ({ id: sent[3] ?? 0, subject: sent[0], next: (): KnowledgeOfEntry => ({ ...knowledgeOfSent(sent), entry }) })),
+  );
+  // A transaction may have been in several of the blocks: its deliveries count in their order. What is noted follows the delivery that it names.
+  const inOrder = [...kept, ...noted].sort((one, other) => one.id - other.id);
+  for (const { subject, next } of inOrder) known.set(subject, next(known.get(subject) ?? noKnowledge));
   return known;
 };
 
@@ -226,7 +224,7 @@ export const createLedger = (needs: LedgerNeeds) => {
         takeBack(entered.filter((one) => isReversalOf(one.message) && isOver(one)), known, taken);
       }
       if (entry !== undefined) return { entry: move(webhookId, entry, false), known };
-      return { sent: [...applied].flatMap((subject) => sentAs(subject, known.get(subject), store.lastDelivery())) };
+      return { sent: [...applied].flatMap((subject) => sentAs(subject, known.get(subject) ?? noKnowledge, store.lastDelivery())) };
     },
     /** The blocks of which it counts some as applied, the highest first. */
     standing: (webhookId: number): LedgerEntry[] => store.ledger(webhookId, false),

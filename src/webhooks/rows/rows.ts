@@ -93,8 +93,8 @@ export interface LedgerEntry {
 }
 
 /**
- * What was sent by a delivery that is no longer kept, or with another block: subject (see `Message`), `webhook-id`, whether it has certainly arrived, and the id of the
- * delivery, or of the last before it was noted.
+ * What was sent by a delivery that is no longer kept, or with another block: subject (see `Message`), `webhook-id`, whether it has certainly
+ * arrived, and the id of that delivery, or of the last one when it was noted.
  */
 export type Sent = [subject: string, key: string, isCertain?: boolean, delivery?: number];
 
