@@ -3,7 +3,7 @@ import type { WebhookOptions } from "../../types/webhook-options.js";
 import type { Delivery, DeliveryState } from "../../types/webhooks.js";
 import type { FullBlock } from "../../src/chain/blocks/block.js";
 import { createReceiver, type Received, type Receiver } from "./receiver.js";
-import { before, withTransactions } from "./rich-block.js";
+import { before, rich, rules, withTransactions } from "./rich-block.js";
 import { createScriptedChain, type ScriptedChain } from "./scripted-chain.js";
 import { createStage, eventually, type Stage } from "./stage.js";
 
@@ -289,6 +289,31 @@ describe("the last that a webhook is told", () => {
     scripted.apply(next);
     await eventually(() => (inState(after.id, "delivered") === 1 ? true : undefined));
     expect([inState(id, "dead"), inState(id, "retrying")]).to.deep.equal([1, 0]);
+  });
+
+  it("of a transaction is that it is reverted, though the block with which it was told is final, and that of another branch, not yet told, is reverted", async () => {
+    await begin();
+    const { id } = stage.engine.create({ events: allEvents, target: receiver.url, order: "strict" });
+    const [told, top, again] = [blockOf("3000000001", t1), blockOf("3000000002"), blockOf("3000000003", t1)];
+    const empty = (count: number, from: number): FullBlock[] => Array.from({ length: count }, (_, index) => blockOf(String(from + index)));
+    for (const full of [told, top]) await apply(full, id);
+    expect(lastWord(t1.id)).to.equal("transaction.applied");
+    const move = async (work: () => void): Promise<void> => {
+      work();
+      await stage.engine.settled();
+    };
+    // In strict order, everything after it waits for this reversal.
+    refused.add(`block.reverted ${top.block.id}`);
+    for (const _ of [told, top]) await move(scripted.revert);
+    // Ten blocks stand between the two blocks of the transaction: the lower is final, the upper is not.
+    const final = rules.milestones.at(rich).activeDelegates * 2;
+    const above = empty(final - 8, 5_000_000_000);
+    for (const full of [...empty(10, 4_000_000_000), again, ...above]) await move(() => scripted.apply(full));
+    for (const _ of [again, ...above]) await move(scripted.revert);
+    refused.clear();
+    stage.clock.advance(2 * day);
+    await quiet(id);
+    expect(lastWord(t1.id)).to.equal("transaction.reverted");
   });
 
   for (const events of [["block.applied"], blockEvents]) {
