@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { spread } from "../fixtures/long.js";
 import { chainNames } from "./chains.js";
 import { dataOf } from "./data-of.js";
 import { figuresOf } from "./figures.js";
@@ -42,7 +43,7 @@ for (const name of chainNames) {
     );
 
     it("are each shown the same by username, address and public key", async () => {
-      for (const row of rows) {
+      for (const row of spread(rows, 20)) {
         const expected = parsed(delegateKind.present(row));
         for (const id of [row.username, row.address, row.publicKey, row.publicKey.toUpperCase()]) {
           expect(dataOf(await served.get(`/delegates/${encodeURIComponent(id)}`))).to.deep.equal(expected);
@@ -51,7 +52,7 @@ for (const name of chainNames) {
     });
 
     it("have their voters listed with balances, richest first", async () => {
-      for (const { username, publicKey } of rows) {
+      for (const { username, publicKey } of spread(rows, 25)) {
         const voters = sorted(figures.walletRows.filter(({ vote }) => vote === publicKey), "balance:desc", walletKind);
         const path = `/delegates/${encodeURIComponent(username)}/voters`;
         expect(dataOf(await served.get(path))).to.deep.equal(parsed(voters.slice(0, 100).map(walletKind.present)));
