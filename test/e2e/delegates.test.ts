@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { spread } from "../fixtures/long.js";
+import { isLong, spread } from "../fixtures/long.js";
 import { chainNames } from "./chains.js";
 import { dataOf } from "./data-of.js";
 import { figuresOf } from "./figures.js";
@@ -21,7 +21,7 @@ for (const name of chainNames) {
       mostVoted = rows.reduce((best, row) => (votersOf(row) > votersOf(best) ? row : best));
     });
     const interface_ = () => served;
-    const narrowed = { pairs: name === "core3-custom-c" };
+    const narrowed = { pairs: isLong && name === "core3-custom-c" };
 
     describeList("GET /delegates, POST /delegates/search", () => ({ path: "/delegates", search: "/delegates/search", rows }), delegateKind, interface_);
     describeList(
@@ -59,12 +59,6 @@ for (const name of chainNames) {
         const balances = dataOf(await served.get(`${path}/balances`)) as Record<string, unknown>;
         expect(Object.entries(balances)).to.deep.equal(voters.map(({ address, balance }) => [address, Number(balance)]));
       }
-    });
-
-    it("have their blocks listed like a block search by public key", async () => {
-      expect(dataOf(await served.get(`/delegates/${mostVoted.address}/blocks`))).to.deep.equal(
-        dataOf(await served.post("/blocks/search", { generatorPublicKey: mostVoted.publicKey })),
-      );
     });
 
     for (const id of ["nobody", "Nobody%20at%20all", "02".padEnd(66, "b"), "0"]) {

@@ -101,7 +101,7 @@ describe("a counted set", () => {
         expect(numbers.slice(offset, limit)).to.deep.equal(within.slice(offset, offset + limit));
         expect(entries.slice(offset, limit).map(({ key }) => key)).to.deep.equal(within.slice(offset, offset + limit).map(keyOf));
       }),
-      { numRuns: count(100, 10_000) },
+      { numRuns: count(50, 10_000) },
     );
   });
 
@@ -133,7 +133,7 @@ describe("a counted set", () => {
         await remove(...present);
         expect(contentsOf(store)["sets"]).to.deep.equal([]);
       }),
-      { numRuns: count(20, 1_000) },
+      { numRuns: count(8, 1_000) },
     );
   });
 
