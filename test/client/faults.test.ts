@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { type Client, type ClientOptions, createClient, PorticoClientError, TransportError } from "../../src/client/index.js";
-import { loadChain } from "../data/read.js";
 import { count, seedOr } from "../fixtures/long.js";
-import { type StartedNode, startNode } from "../fixtures/node.js";
+import type { StartedNode } from "../fixtures/node.js";
+import { startStoredNode } from "../fixtures/stored-chain.js";
 import { randomFrom } from "../follow/schedule.js";
 import { localTargets } from "../webhooks/stage.js";
 import { type Fault, type FaultyProxy, startProxy } from "./faulty-proxy.js";
@@ -22,9 +22,7 @@ describe("a client against faults", () => {
   const clientOf = (options: ClientOptions = {}): Client => createClient(proxy.url, { token, ...options });
 
   before(async () => {
-    const { network, blocks } = loadChain("core3-testnet-a");
-    node = await startNode({ network, blocks, options: { rateLimit: false, staleAfter: false, webhooks: { tokens: [token], allowTargets: localTargets } } });
-    await node.plugin.settled();
+    node = await startStoredNode("core3-testnet-a", { options: { rateLimit: false, staleAfter: false, webhooks: { tokens: [token], allowTargets: localTargets } } });
   });
   beforeEach(async () => {
     proxy = await startProxy(node.port);

@@ -5,10 +5,11 @@ import { type Client, type ClientRequest, createClient, fromToken, toToken } fro
 import { operations } from "../../src/client/operations.js";
 import { parseJson } from "../../src/client/values.js";
 import type { TransactionData } from "../../types/events.js";
-import { type ChainName, loadChain } from "../data/read.js";
+import type { ChainName } from "../data/read.js";
 import { type Figures, figuresOf } from "../e2e/figures.js";
 import { peer } from "../e2e/peer.js";
-import { startNode, type StartedNode } from "../fixtures/node.js";
+import type { StartedNode } from "../fixtures/node.js";
+import { startStoredNode } from "../fixtures/stored-chain.js";
 import { createReceiver, type Receiver } from "../webhooks/receiver.js";
 import { localTargets } from "../webhooks/stage.js";
 import { clientFile, clientFiles } from "./generate.js";
@@ -127,7 +128,6 @@ describe("portico/client", () => {
 
 for (const name of ["core3-testnet-a", "core3-custom-c"] satisfies ChainName[]) {
   describe(`portico/client, over ${name}`, () => {
-    const { network, blocks } = loadChain(name);
     const figures = figuresOf(name);
     let node: StartedNode;
     let receiver: Receiver;
@@ -140,14 +140,11 @@ for (const name of ["core3-testnet-a", "core3-custom-c"] satisfies ChainName[]) 
       const { senderPublicKey, recipient } = figures.transactionRows.at(-1)!;
       const payments = [1n, 2n ** 60n].map((amount) => ({ amount: String(amount), recipientId: recipient }));
       const pooled: TransactionData = { id: "c".repeat(64), version: 2, network: 23, typeGroup: 1, type: 6, nonce: "3", senderPublicKey, amount: "0", fee: "9007199254740993", asset: { payments }, expiration: 0, signature: "ab" };
-      node = await startNode({
-        network,
-        blocks,
+      node = await startStoredNode(name, {
         peers: { list: () => [peer("10.0.0.1")], suspended: () => [peer("10.0.0.2")] },
         pool: { list: () => [pooled], submit: (transactions) => ({ accept: transactions.map(({ id }) => id), broadcast: [], excess: [], invalid: ["x"], errors: { x: [{ type: "ERR", message: "no" }] } }) },
         options: { rateLimit: false, staleAfter: false, webhooks: { tokens: [token], allowTargets: localTargets, schedule: [] } },
       });
-      await node.plugin.settled();
       const { id } = node.plugin.webhooks!.create({ events: ["peer.added", "block.applied"], target: receiver.url });
       node.plugin.webhooks!.ping(id);
       client = createClient(node.origin, { token, onRequest: (request) => sent.push(request) });

@@ -9,10 +9,10 @@ import { promisify } from "node:util";
 import { expect } from "chai";
 import { build } from "esbuild";
 import { atEndOfTest } from "../at-end.js";
-import { loadChain } from "../data/read.js";
 import { onlyWithChromium, openPage } from "../fixtures/chromium.js";
 import { temporaryFolder } from "../fixtures/folder.js";
-import { startNode, type StartedNode } from "../fixtures/node.js";
+import type { StartedNode } from "../fixtures/node.js";
+import { startStoredNode } from "../fixtures/stored-chain.js";
 
 const entry = fileURLToPath(new URL("../../src/client/index.ts", import.meta.url));
 
@@ -22,12 +22,7 @@ const bundled = async (format: "esm" | "cjs"): Promise<string> => {
   return outputFiles[0]!.text;
 };
 
-const startChain = async (): Promise<StartedNode> => {
-  const { network, blocks } = loadChain("core3-testnet-a");
-  const node = await startNode({ network, blocks: blocks.slice(0, 60), options: { rateLimit: false, staleAfter: false, webhooks: false } });
-  await node.plugin.settled();
-  return node;
-};
+const startChain = (): Promise<StartedNode> => startStoredNode("core3-testnet-a", { options: { rateLimit: false, staleAfter: false, webhooks: false } }, 60);
 
 const program = (url: string): string => `
   const client = createClient(${JSON.stringify(url)});

@@ -4,10 +4,9 @@ import { expect } from "chai";
 import { type Client, createClient } from "../../src/client/index.js";
 import type { Delegates, ProofError } from "../../src/verify/index.js";
 import { type ChainName, loadChain } from "../data/read.js";
-import { temporaryFolder } from "../fixtures/folder.js";
-import { spread } from "../fixtures/long.js";
-import { startNode, type StartedNode } from "../fixtures/node.js";
-import { copyOfStored } from "../fixtures/stored-chain.js";
+import { isLong, spread } from "../fixtures/long.js";
+import type { StartedNode } from "../fixtures/node.js";
+import { startStoredNode } from "../fixtures/stored-chain.js";
 
 type Json = Record<string, unknown>;
 /** Changes the `data` of a reply. */
@@ -56,8 +55,7 @@ describe("transactions with proofs, from a node that is not trusted", function (
       let liar: Client;
 
       before(async () => {
-        node = await startNode({ network, blocks, dataDir: await copyOfStored(name, temporaryFolder()), options: { webhooks: false, rateLimit: false, staleAfter: false } });
-        await node.plugin.settled();
+        node = await startStoredNode(name, { options: { webhooks: false, rateLimit: false, staleAfter: false } });
         const trusted = createClient(node.origin);
         for (let round = 1; round <= lastRound; round++) rounds.set(round, (await trusted.rounds.delegates(round)).map(({ publicKey }) => publicKey));
         liar = createClient(node.origin, {
@@ -88,7 +86,7 @@ describe("transactions with proofs, from a node that is not trusted", function (
 
       it("are those that a true node shows, of every type", async () => {
         const client = createClient(node.origin);
-        for (const { id } of new Set([...kinds, ...spread(transactions, 20)])) expect(await stepOf(id, () => undefined), id).to.equal(undefined);
+        for (const { id } of new Set([...kinds, ...spread(transactions, 8)])) expect(await stepOf(id, () => undefined), id).to.equal(undefined);
         for (const { id } of spread(transactions.slice(200), 2)) {
           const proof = { delegates, network: network.network, milestones: network.milestones, threshold: 20 };
           expect(await client.transactions.get(id, { proof })).to.deep.equal(await client.transactions.get(id));
@@ -97,11 +95,16 @@ describe("transactions with proofs, from a node that is not trusted", function (
       });
 
       it("are refused where any member but `confirmations` is not the signed one, or one is added", async () => {
+        const tried = new Set<string>();
         for (const { id } of kinds) {
           const { json } = await node.get(`/v2/transactions/${id}`);
           for (const { name: member, change } of changes((json as { data: Json }).data)) {
+            if (!isLong && tried.has(member)) continue;
+            tried.add(member);
             expect(await stepOf(id, shown(change)), `${member} of ${id}`).to.equal(member === "confirmations" ? undefined : "shown");
           }
+        }
+        for (const { id } of spread(kinds, 4)) {
           const payments = [{ amount: "1", recipientId: network.genesisBlock.transactions?.[0]?.recipientId }];
           expect(await stepOf(id, shown((data) => void (data.asset = { ...(data.asset as Json | undefined), extra: 1, payments }))), id).to.equal("shown");
         }

@@ -4,10 +4,8 @@ import { createChainMaker, htlcClaim, htlcLock, htlcRefund, multiPayment, networ
 import type { BlockData } from "../../types/events.js";
 import { type ChainName, loadChain } from "../data/read.js";
 import { firstMilestone } from "../first-milestone.js";
-import { temporaryFolder } from "../fixtures/folder.js";
 import { spread } from "../fixtures/long.js";
-import { startNode } from "../fixtures/node.js";
-import { copyOfStored } from "../fixtures/stored-chain.js";
+import { startStoredNode } from "../fixtures/stored-chain.js";
 import type { Answer } from "../http/ask.js";
 import { type MovingNode, startMovingNode } from "./moving-node.js";
 
@@ -48,12 +46,10 @@ const net = (one: Pick<Booking, "in" | "out" | "fee">): bigint => amount(one.in)
 
 for (const name of ["core3-testnet-a", "core3-custom-c"] satisfies ChainName[]) {
   describe(`bookings of ${name}`, () => {
-    const { network, blocks, wallets } = loadChain(name);
+    const { wallets } = loadChain(name);
     let get: Get;
     before(async () => {
-      const node = await startNode({ network, dataDir: await copyOfStored(name, temporaryFolder()), blocks, options: { webhooks: false } });
-      await node.plugin.settled();
-      ({ get } = node);
+      ({ get } = await startStoredNode(name, { options: { webhooks: false } }));
     });
 
     it("are the rows of every wallet's statement, from genesis on, and add up to its balance", async () => {
@@ -69,7 +65,7 @@ for (const name of ["core3-testnet-a", "core3-custom-c"] satisfies ChainName[]) 
         const sum = (byWallet.get(address) ?? []).reduce((total, booking) => total + net(booking), 0n);
         expect({ address, balance: String(sum) }).to.deep.equal({ address, balance });
       }
-      for (const { address } of spread(wallets, 80)) {
+      for (const { address } of spread(wallets, 30)) {
         const lines = (await get(`/wallets/${address}/statement`)).text.split("\n").filter((line) => line !== "");
         const rows = lines.map((line) => JSON.parse(line) as Booking & { time: string; balance: string }).map(({ time: _, balance: __, ...row }) => row);
         const told = (byWallet.get(address) ?? []).map(({ address: _, timestamp: __, ...booking }) => booking);

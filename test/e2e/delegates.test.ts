@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { isLong, spread } from "../fixtures/long.js";
 import { chainNames } from "./chains.js";
 import { dataOf } from "./data-of.js";
 import { figuresOf } from "./figures.js";
@@ -20,7 +21,7 @@ for (const name of chainNames) {
       mostVoted = rows.reduce((best, row) => (votersOf(row) > votersOf(best) ? row : best));
     });
     const interface_ = () => served;
-    const narrowed = { pairs: name === "core3-custom-c" };
+    const narrowed = { pairs: isLong && name === "core3-custom-c" };
 
     describeList("GET /delegates, POST /delegates/search", () => ({ path: "/delegates", search: "/delegates/search", rows }), delegateKind, interface_);
     describeList(
@@ -42,7 +43,7 @@ for (const name of chainNames) {
     );
 
     it("are each shown the same by username, address and public key", async () => {
-      for (const row of rows) {
+      for (const row of spread(rows, 20)) {
         const expected = parsed(delegateKind.present(row));
         for (const id of [row.username, row.address, row.publicKey, row.publicKey.toUpperCase()]) {
           expect(dataOf(await served.get(`/delegates/${encodeURIComponent(id)}`))).to.deep.equal(expected);
@@ -51,19 +52,13 @@ for (const name of chainNames) {
     });
 
     it("have their voters listed with balances, richest first", async () => {
-      for (const { username, publicKey } of rows) {
+      for (const { username, publicKey } of spread(rows, 25)) {
         const voters = sorted(figures.walletRows.filter(({ vote }) => vote === publicKey), "balance:desc", walletKind);
         const path = `/delegates/${encodeURIComponent(username)}/voters`;
         expect(dataOf(await served.get(path))).to.deep.equal(parsed(voters.slice(0, 100).map(walletKind.present)));
         const balances = dataOf(await served.get(`${path}/balances`)) as Record<string, unknown>;
         expect(Object.entries(balances)).to.deep.equal(voters.map(({ address, balance }) => [address, Number(balance)]));
       }
-    });
-
-    it("have their blocks listed like a block search by public key", async () => {
-      expect(dataOf(await served.get(`/delegates/${mostVoted.address}/blocks`))).to.deep.equal(
-        dataOf(await served.post("/blocks/search", { generatorPublicKey: mostVoted.publicKey })),
-      );
     });
 
     for (const id of ["nobody", "Nobody%20at%20all", "02".padEnd(66, "b"), "0"]) {

@@ -1,9 +1,7 @@
 import { expect } from "chai";
 import { type ChainName, loadChain } from "../data/read.js";
-import { temporaryFolder } from "../fixtures/folder.js";
 import { isLong } from "../fixtures/long.js";
-import { startNode } from "../fixtures/node.js";
-import { copyOfStored } from "../fixtures/stored-chain.js";
+import { startStoredNode } from "../fixtures/stored-chain.js";
 import type { Answer, Question } from "../http/ask.js";
 
 interface Voter {
@@ -40,13 +38,11 @@ const queryOf = (terms: Terms, more: Record<string, string | number> = {}): stri
 
 for (const name of ["core3-testnet-a", "core3-custom-c"] satisfies ChainName[]) {
   describe(`rewards of ${name}`, () => {
-    const { network, blocks } = loadChain(name);
+    const { blocks } = loadChain(name);
     const top = blocks.length;
     let get: (path: string, question?: Question) => Promise<Answer>;
     before(async () => {
-      const node = await startNode({ network, dataDir: await copyOfStored(name, temporaryFolder()), blocks, options: { webhooks: false, amounts: "string", rateLimit: false } });
-      await node.plugin.settled();
-      ({ get } = node);
+      ({ get } = await startStoredNode(name, { options: { webhooks: false, amounts: "string", rateLimit: false } }));
     });
 
     const kept = new Map<string, Balances>();

@@ -6,10 +6,8 @@ import type { BlockData } from "../../types/events.js";
 import type { WalletChange } from "../../types/chain-queries.js";
 import { type ChainName, loadChain } from "../data/read.js";
 import { firstMilestone } from "../first-milestone.js";
-import { temporaryFolder } from "../fixtures/folder.js";
 import { spread } from "../fixtures/long.js";
-import { startNode } from "../fixtures/node.js";
-import { copyOfStored } from "../fixtures/stored-chain.js";
+import { startStoredNode } from "../fixtures/stored-chain.js";
 import type { Answer, Question } from "../http/ask.js";
 import { type MovingNode, startMovingNode } from "./moving-node.js";
 
@@ -61,7 +59,7 @@ const parseCsv = (text: string): string[][] => {
 
 for (const name of ["core3-testnet-a", "core3-custom-c"] satisfies ChainName[]) {
   describe(`history and statements of ${name}`, () => {
-    const { network, blocks, wallets: all } = loadChain(name);
+    const { blocks, wallets: all } = loadChain(name);
     const wallets = spread(all, 80);
     let get: (path: string, question?: Question) => Promise<Answer>;
     const kept = new Map<string, Row[]>();
@@ -72,9 +70,7 @@ for (const name of ["core3-testnet-a", "core3-custom-c"] satisfies ChainName[]) 
     };
 
     before(async () => {
-      const node = await startNode({ network, dataDir: await copyOfStored(name, temporaryFolder()), blocks, options: { webhooks: false } });
-      await node.plugin.settled();
-      ({ get } = node);
+      ({ get } = await startStoredNode(name, { options: { webhooks: false } }));
     });
 
     it("add up for every wallet, to the digit, in the chain's order, without an unexplained row", async () => {

@@ -131,7 +131,7 @@ describe("the caches", () => {
           await twice.plain.stop();
         }
       }),
-      { numRuns: count(3, 100), plugins: endAfter(90_000) },
+      { numRuns: count(2, 100), plugins: endAfter(90_000) },
     );
   });
 });

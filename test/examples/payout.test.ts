@@ -5,20 +5,18 @@ import type { AddressInfo } from "node:net";
 import { promisify } from "node:util";
 import { expect } from "chai";
 import { loadChain } from "../data/read.js";
-import { temporaryFolder } from "../fixtures/folder.js";
-import { startNode } from "../fixtures/node.js";
 import { programOf } from "../fixtures/programs.js";
-import { copyOfStored } from "../fixtures/stored-chain.js";
+import { startStoredNode } from "../fixtures/stored-chain.js";
 
 const run = (...given: string[]): Promise<{ stdout: string; stderr: string; code?: number }> =>
   promisify(execFile)(process.execPath, [programOf("examples/payout/main.ts"), ...given]).catch((error: unknown) => error as { stdout: string; stderr: string; code: number });
 
 describe("the payout example", () => {
-  const { network, blocks, delegates } = loadChain("core3-custom-c");
+  const { delegates } = loadChain("core3-custom-c");
   const forger = delegates.find(({ producedBlocks }) => producedBlocks > 5)?.username ?? "";
 
   it("prints what the node says is due, and the reason where it says nothing", async () => {
-    const { url, get } = await startNode({ network, dataDir: await copyOfStored("core3-custom-c", temporaryFolder()), blocks, options: { webhooks: false } });
+    const { url, get } = await startStoredNode("core3-custom-c", { options: { webhooks: false } });
     const { stdout } = await run("--node", url, "--delegate", forger, "--from", "60", "--to", "330", "--share", "80");
     expect(stdout.split("\r\n").length).to.be.above(2);
     expect(stdout).to.equal((await get(`/delegates/${forger}/rewards?from=60&to=330&share=80&format=csv`)).text);

@@ -69,7 +69,7 @@ describe("the event loop", () => {
   const expectShort = async (questions: Record<string, Question>, statuses?: readonly number[]): Promise<void> => {
     const found: Record<string, Awaited<ReturnType<typeof heldBy>>> = {};
     await heldNow();
-    for (const [name, question] of spread(Object.entries(questions), 30)) found[name] = await heldBy(question);
+    for (const [name, question] of spread(Object.entries(questions), 16)) found[name] = await heldBy(question);
     if (isLong) console.log(Object.entries(found).sort(([, one], [, other]) => other.held - one.held).slice(0, 12).map(([name, { held, status }]) => `${name}: ${held.toFixed(1)} ms, ${status}`).join("\n"));
     expect(Object.entries(found).filter(([, { isShort }]) => !isShort)).to.deep.equal([]);
     if (statuses !== undefined) expect(Object.values(found).map(({ status }) => status)).to.deep.equal(statuses);

@@ -60,7 +60,7 @@ const check = async ({ node, readers, known }: Setting): Promise<void> => {
 
 describe("Readers that follow a chain through random forks", () => {
   const seed = seedOr(27);
-  const schedules = count(75, 10_000);
+  const schedules = count(25, 10_000);
 
   it(`end with the node's state at any distance, across restarts and rebuilds (${schedules} schedules)`, async () => {
     for (let first = 0; first < schedules; first += schedulesTogether) {

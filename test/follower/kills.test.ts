@@ -15,7 +15,7 @@ import { ForkingChain } from "../live/forking-host.js";
 import { applyBlock, created, openPostgres, rowsOf } from "./rows.js";
 import { startInPostgres } from "./stores.js";
 
-const kills = count(4, 500);
+const kills = count(2, 500);
 
 describe("a follower with PostgreSQL that is killed", function () {
   if (isLong) this.timeout(0);

@@ -197,7 +197,7 @@ describe("random requests", () => {
         const answer = await sendRaw(served.port, Buffer.concat([Buffer.from(lines.join("\r\n"), "latin1"), bytes]));
         sane(parseRaw(answer), verb);
       }),
-      { numRuns: count(200, 20_000) },
+      { numRuns: count(80, 20_000) },
     ));
 
   it("get the same answer from the interface's own server and from a host's Koa app", () => {
@@ -232,7 +232,7 @@ describe("random requests", () => {
             expect({ ...mounted.headers, ...comparable }).to.deep.equal({ ...own.headers, ...comparable });
           },
         ),
-        { numRuns: count(150, 10_000) },
+        { numRuns: count(60, 10_000) },
       ),
     );
   });
@@ -251,7 +251,7 @@ describe("random requests", () => {
           }
         },
       ),
-      { numRuns: count(100, 10_000) },
+      { numRuns: count(50, 10_000) },
     ));
 
   it("are answered if they are too large", async () => {

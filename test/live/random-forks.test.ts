@@ -267,7 +267,7 @@ const check = async (setting: Setting): Promise<void> => {
 };
 
 describe("Clients of the stream, the feed, the changes and webhooks of a node whose host forks at random", () => {
-  const schedules = count(5, 10_000);
+  const schedules = count(3, 10_000);
 
   it(`end with its state, at any distance, through restarts, broken connections and targets that fail (${schedules} schedules)`, async () => {
     for (let first = 0; first < schedules; first += together) {

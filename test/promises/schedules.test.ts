@@ -11,7 +11,7 @@ import { createMemoryAdapter } from "../memory-adapter/adapter.js";
 import { silentLogger } from "../silent.js";
 
 /** A schedule is some moves of the host's chain, told badly, and then one block that is told well. */
-const schedules = count(14, 10_000);
+const schedules = count(6, 10_000);
 /** Schedules on one node. */
 const together = 20;
 const undoBlocks = 6;

@@ -14,7 +14,7 @@ import { until } from "../fixtures/until.js";
 import { randomFrom } from "../follow/schedule.js";
 import { freePort } from "../free-port.js";
 
-const kills = count(4, 200);
+const kills = count(2, 200);
 
 describe("a receiver with an inbox in PostgreSQL", function () {
   if (isLong) this.timeout(0);

@@ -3,7 +3,6 @@ import { syncBuiltinESMExports } from "node:module";
 import { createHash } from "node:crypto";
 import { expect } from "chai";
 import { createWriteLog, type LogBytes } from "../../src/store/layout/write-log.js";
-import { textKey } from "../../src/store/layout/keys.js";
 import { loadChain } from "../data/read.js";
 import { closeTemporaryStores, contentsOf, openStoreAt, openTemporaryStore } from "./temporary-store.js";
 
@@ -12,21 +11,6 @@ const chain = loadChain(name);
 
 describe("the commit thread", () => {
   afterEach(closeTemporaryStores);
-
-  it("writes nothing of a log that breaks off, says so, and goes on", async () => {
-    const { store, rules } = openTemporaryStore(chain.network);
-    const log = createWriteLog();
-    log.add("meta", textKey("one"), Buffer.from("1"));
-    log.add("meta", textKey("two"), Buffer.from("2"));
-    for (const missing of [1, 6]) {
-      const failure = await store.environment.commit(log.bytes().subarray(0, -missing)).catch((error: unknown) => error);
-      expect(failure).to.be.an("error").with.property("message").that.matches(/^The store cannot be written: LMDB cannot write: /);
-    }
-    store.environment.root.resetReadTxn();
-    expect(store.environment.db.meta.doesExist(textKey("one"))).to.equal(false);
-    await store.apply([rules.parseBlock(chain.blocks[0]!)]);
-    expect(store.tip()?.height).to.equal(1);
-  });
 
   it("is given logs that stay as they are until they are written, whatever is prepared meanwhile", async () => {
     const { store, rules } = await openStoreAt(name, 20);

@@ -71,7 +71,7 @@ describe("the delegates at a tip", () => {
         }
         await closeTemporaryStores();
       }),
-      { numRuns: count(8, 500), plugins: endAfter(40_000) },
+      { numRuns: count(4, 500), plugins: endAfter(40_000) },
     );
   });
 

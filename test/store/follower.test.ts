@@ -286,7 +286,7 @@ describe("the follower", () => {
         await follower.stop();
         await closeTemporaryStores();
       }),
-      { numRuns: count(5, 200) },
+      { numRuns: count(3, 200) },
     );
   });
 

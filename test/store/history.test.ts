@@ -11,10 +11,10 @@ import { compareAtHeights, createPicks, type OpenAt } from "./history-oracle.js"
 import { closeTemporaryStores, contentsOf, openTemporaryStore } from "./temporary-store.js";
 
 /** Of each kind, on each real chain. */
-const questions = count(12, 10_000);
+const questions = count(6, 10_000);
 const seed = seedOr(20_261);
 /** 25 questions of each kind are asked on each. */
-const randomChains = isLong ? Math.max(6, Math.ceil(questions / 25)) : 3;
+const randomChains = isLong ? Math.max(6, Math.ceil(questions / 25)) : 2;
 
 const opened = (snapshot: ChainSnapshot | undefined): ChainSnapshot => {
   if (snapshot === undefined) throw new Error("no state");

@@ -211,7 +211,7 @@ describe("several filters on the lists of a real chain", () => {
         const [found, expected] = [await spec.ask(own, query), await spec.ask(plain, query)];
         expect({ query, total: found.total, rows: rowsOf(spec.kind, found.rows) }).to.deep.equal({ query, total: expected.total, rows: rowsOf(spec.kind, expected.rows) });
       }),
-      { numRuns: count(120, 20_000), plugins: endAfter(50_000) },
+      { numRuns: count(60, 20_000), plugins: endAfter(50_000) },
     );
   };
 

@@ -89,7 +89,7 @@ describe("the changes of a wallet where history begins later than the chain", fu
         await compare(late, network, [...common, ...otherBranch]);
         await closeTemporaryStores();
       }),
-      { numRuns: count(3, 200), seed: seedOr(7) },
+      { numRuns: count(2, 200), seed: seedOr(7) },
     );
     expect(Math.min(told.answered, told.refused)).to.be.above(1_000);
   });

@@ -4,7 +4,6 @@ import "./delegate-list.test.js";
 import "./follower.test.js";
 import "./intersection.test.js";
 import "./pages.test.js";
-import "./posting-list.test.js";
 import "./ranked-set.test.js";
 import "./rewards.test.js";
 import "./vendor-field-scan.test.js";

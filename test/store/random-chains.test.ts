@@ -117,7 +117,7 @@ const expectState = async (store: ReturnType<typeof openTemporaryStore>["store"]
 };
 
 /** The limit is for shrinking after a failure: all runs take a few seconds. */
-const effort = { numRuns: count(3, 2_000), plugins: endAfter(60_000) };
+const effort = { numRuns: count(2, 2_000), plugins: endAfter(60_000) };
 
 const failureOf = (work: Promise<unknown>): Promise<string> =>
   work.then(

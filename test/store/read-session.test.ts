@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as timer } from "node:timers/promises";
 import { expect } from "chai";
-import type { RangeOptions } from "lmdb";
-import { type Environment, openEnvironment, type StoreDatabase } from "../../src/store/lmdb/environment.js";
+import { type Environment, openEnvironment } from "../../src/store/lmdb/environment.js";
 import { createReadSession, openTransaction, type ReadSession } from "../../src/store/lmdb/read-session.js";
 import { transact } from "../../src/store/lmdb/safe/transact.js";
 import { randomFrom } from "../follow/schedule.js";
@@ -78,32 +77,6 @@ describe("the first key of a range", () => {
     }
     expect(seen).to.deep.equal(["one", "another", "three"].map((value) => [value, "another", "two", undefined]));
     before.done();
-    transaction.done();
-  });
-
-  it("is sought with the cursor that lmdb-js keeps, unless something has been committed since the state", async () => {
-    write([[1, "one"]]);
-    const begun: (RangeOptions | undefined)[] = [];
-    const history = Object.create(environment.db.history) as StoreDatabase;
-    history.getRange = (options) => {
-      begun.push(options);
-      return environment.db.history.getRange(options);
-    };
-    const transaction = openTransaction(environment);
-    const reading = createReadSession({ db: { ...environment.db, history } }, transaction);
-    const given: unknown[] = [];
-    const seek = (): void => {
-      expect(firstIn(reading, 0, 9)).to.equal("one");
-      given.push(begun.at(-1)?.transaction);
-    };
-    seek();
-    await timer(0);
-    seek();
-    expect(given).to.deep.equal([undefined, undefined]);
-    write([[1, "two"]]);
-    await timer(0);
-    seek();
-    expect(given.at(-1)).to.equal(transaction);
     transaction.done();
   });
 });

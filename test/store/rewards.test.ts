@@ -128,7 +128,7 @@ describe("the rewards of a chain that the library reads", () => {
         }
         await stop();
       }),
-      { numRuns: count(4, 1_000) },
+      { numRuns: count(2, 1_000) },
     );
   });
 

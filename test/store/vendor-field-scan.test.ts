@@ -85,7 +85,7 @@ describe("searching part of a vendor field", () => {
         expect(one.total).to.equal(other.total);
         expect(rowsOf("transaction", one.rows)).to.deep.equal(rowsOf("transaction", other.rows));
       }),
-      { numRuns: count(100, 3_000) },
+      { numRuns: count(60, 3_000) },
     );
     expect(found).to.include(0);
     expect(new Set(found).size).to.be.above(5);

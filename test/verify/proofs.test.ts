@@ -17,7 +17,7 @@ import { localNetwork } from "../../examples/standalone/chain/genesis.js";
 import { temporaryFolder } from "../fixtures/folder.js";
 import { count, isLong, seedOr, spread } from "../fixtures/long.js";
 import { startNode } from "../fixtures/node.js";
-import { copyOfStored } from "../fixtures/stored-chain.js";
+import { copyOfStored, startStoredNode } from "../fixtures/stored-chain.js";
 import type { Answer, Question } from "../http/ask.js";
 import { magistrateTypes } from "./magistrate.js";
 
@@ -290,9 +290,8 @@ describe("proofs of real chains", function () {
   });
 
   it("are 501 for a type that the node cannot write; its block, and others in it, have theirs", async () => {
-    const { network, blocks } = loadChain("core3-custom-c");
-    const node = await startNode({ network, blocks, dataDir: await copyOfStored("core3-custom-c", temporaryFolder()), options: { webhooks: false, rateLimit: false } });
-    await node.plugin.settled();
+    const { blocks } = loadChain("core3-custom-c");
+    const node = await startStoredNode("core3-custom-c", { options: { webhooks: false, rateLimit: false } });
     const block = blocks.find(({ transactions = [] }) => new Set(transactions.map(({ typeGroup }) => typeGroup)).size > 1);
     for (const { id, typeGroup } of block?.transactions ?? []) {
       const { status, json } = await node.get(`/transactions/${id}/proof`);

@@ -174,7 +174,7 @@ describe("random bytes", function () {
         fc.property(transactions, (transaction) => {
           expect(written(transaction, rulesOf(network))).to.equal(byThePackage(transaction));
         }),
-        { numRuns: count(300, 10_000), plugins: endAfter(30_000) } as fc.Parameters<[TransactionData]>,
+        { numRuns: count(120, 10_000), plugins: endAfter(30_000) } as fc.Parameters<[TransactionData]>,
       );
     });
   }
@@ -191,7 +191,7 @@ describe("random bytes", function () {
           const id = Blocks.Block.getId({ ...made } as unknown as Interfaces.IBlockData);
           expect(blockIdOf(header, hexToBytes(made.blockSignature), made.height, milestones)).to.equal(id);
         }),
-        { numRuns: count(200, 10_000) },
+        { numRuns: count(80, 10_000) },
       );
     });
   }

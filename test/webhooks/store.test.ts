@@ -225,7 +225,7 @@ describe("the webhook store", () => {
         compare(again.store, model.rows);
         await again.close();
       }),
-      { numRuns: count(25, 1_000) },
+      { numRuns: count(12, 1_000) },
     );
   });
 
