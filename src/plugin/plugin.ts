@@ -33,7 +33,6 @@ import { createWebhooks } from "./webhooks.js";
 import type { OnOutcome } from "../webhooks/send/http-sender.js";
 import { createProblems, type Problems } from "../operate/problems.js";
 import { createWriteWatch } from "../store/lmdb/environment.js";
-import type { Prewarm } from "../store/state/store.js";
 import { version } from "../version.js";
 
 interface Waiting {
@@ -42,8 +41,6 @@ interface Waiting {
 
 /** What parts of a node tell those that are made after them. */
 interface NodeEvents {
-  /** A new tip is shown after all that listeners wait for. `open` opens its state. */
-  tip(event: { open: Parameters<Prewarm>[0] } & Waiting): void;
   /** The log of the host's events is open or, if it is undefined, closes after all that listeners wait for. `writes`: whether this process writes it. */
   log(event: { log: HostLog | undefined; writes: boolean } & Waiting): void;
   /** A block was written, in so many milliseconds. */
@@ -77,7 +74,6 @@ const createNode = (context: NodeContext | ReaderContext, phase: NodePhase) => {
     const store = createStoreChain(context, {
       ...shared,
       rules,
-      prewarm: (open) => emitted((wait) => events.emit("tip", { open, wait })),
       onLog: (log, writes) => emitted((wait) => events.emit("log", { log, writes, wait })),
       onWritten: (milliseconds) => void events.emit("applied", milliseconds),
       node: replica?.source,
@@ -255,9 +251,8 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
   const operating = createOperating(context, node, services);
   const edge = createPluginEdge(context, node, { ...services, operating });
   const { start, listen, stop } = createPluginLifecycle(node, services, edge);
-  const { chain, events, states, webhooks, following } = node;
+  const { chain, webhooks, following } = node;
   const { reports, metrics } = operating;
-  events.on("tip", ({ open, wait }) => wait(edge.prewarm(states.ofNew(open))));
   metrics?.addEdge(edge);
 
   return {

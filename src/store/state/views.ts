@@ -160,7 +160,7 @@ export interface Views {
   /** Counts a reader in. Returns what counts it out again; further calls of that do nothing. */
   take(view: StateView): () => void;
   /** Reads beforehand, for a state about to be shown, what was asked of the current one. */
-  prewarm(view: StateView): Sliced<void>;
+  prepare(view: StateView): Sliced<void>;
   /** Makes a state the current one. */
   show(view: StateView | undefined): void;
   /** Moves the current state to a new read transaction: while the old one is held, pages replaced since it began cannot be reused. */
@@ -240,7 +240,7 @@ export const createViews = ({ environment, rules, openTransaction, tipState }: V
         letGo(view);
       });
     },
-    prewarm: function* (view) {
+    prepare: function* (view) {
       const [entry, before] = [openViews.get(view), current && openViews.get(current)?.delegates];
       if (entry !== undefined && before !== undefined) entry.delegates = lastList = yield* readDelegates(view.reading, view.state, before);
     },
