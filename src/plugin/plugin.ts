@@ -17,7 +17,6 @@ import { createClientAddress } from "../http/pipeline/rate-limit.js";
 import { createLifecycle, createNodePhase, type Lifecycle, type NodePhase } from "../operate/lifecycle.js";
 import { createReplyObserver } from "../operate/access-log.js";
 import { createHealth } from "../operate/health.js";
-import { createLoopLag } from "../operate/loop-lag.js";
 import { createMetrics, type Metrics } from "../operate/metrics.js";
 import { metricsRoute, probeRoutes } from "../operate/routes.js";
 import { consoleLogger, quietLogger } from "../options/checks.js";
@@ -88,14 +87,14 @@ const createNode = (context: NodeContext | ReaderContext, phase: NodePhase) => {
   const { hostTimeout, stopTimeout } = options;
   const host = createHostParts(context, { within: hostTimeout, stopping, stopTimeout, rules, logger });
   const states = createStates({ chain, hosts, problems, replica, options, logger, rules, host, clock, openWebhooks: webhooks.open });
-  return { ...shared, phase, events, rules, replica, webhooks, following, chain, hosts, host, states, loopLag: createLoopLag() };
+  return { ...shared, phase, events, rules, replica, webhooks, following, chain, hosts, host, states };
 };
 
 type Node = ReturnType<typeof createNode>;
 
 /** Health, and metrics. */
 const createOperating = (context: NodeContext | ReaderContext, node: Node, { lake }: Services) => {
-  const { chain, phase, events, problems, options, rules, clock, logger, replica, webhooks, states, loopLag } = node;
+  const { chain, phase, events, problems, options, rules, clock, logger, replica, webhooks, states } = node;
   const { stopTimeout, hostTimeout } = options;
   const { sync } = createHostParts(
     { sync: context.sync },
@@ -121,7 +120,6 @@ const createOperating = (context: NodeContext | ReaderContext, node: Node, { lak
       clock,
       sync,
       dataDir: context.dataDir,
-      loopLag,
       lake: lake.progress,
       // Only the delivering process reports webhooks.
       webhooks: () => (context.reader === true ? undefined : webhooks.engine()),
@@ -210,7 +208,6 @@ const createPluginLifecycle = (node: Node, services: Services, edge: ReturnType<
       await node.webhooks.prepare();
     },
     open: async () => {
-      node.loopLag.start();
       await node.chain.start?.();
       // A stop that came meanwhile has ended what it follows.
       if (node.phase.phase() === "starting") node.replica?.begin();
@@ -231,7 +228,6 @@ const createPluginLifecycle = (node: Node, services: Services, edge: ReturnType<
         () => {
           node.hosts?.closed();
           node.problems.clear();
-          node.loopLag.stop();
         },
       ),
     createServer: edge.createServer,
