@@ -6,9 +6,9 @@ import { bodyReply, type BodyReplyNeeds, withOwn } from "../reply/body-reply.js"
 import { type LongJson, longReply } from "../reply/json-writer.js";
 import {
   clientHas,
-  createNegotiation,
   createReply,
   type Encoding,
+  encodingFor,
   type HeaderPairs,
   headersOf304,
   immutable,
@@ -259,7 +259,6 @@ const createDispatch = <State extends Scope>(ladder: Ladder<State>, { headersOf,
 export const createSend = <State extends Scope>(ladder: Ladder<State>, needs: SendNeeds<State>) => {
   const { inFlight } = ladder;
   const { fail, release, answered } = needs;
-  const encodingOf = createNegotiation();
   const dispatch = createDispatch(ladder, needs);
 
   /**
@@ -277,7 +276,7 @@ export const createSend = <State extends Scope>(ladder: Ladder<State>, needs: Se
   const sendReply = (context: RequestContext<State>): MaybePromise<void> => {
     const { reply, transport } = context;
     if (reply === undefined) throw new Error("No step made a reply.");
-    const encoding = reply.encoded === undefined ? undefined : encodingOf(transport.request);
+    const encoding = reply.encoded === undefined ? undefined : encodingFor(transport.request);
     return andThen(variantOf(reply, encoding), (variant) => dispatch(context, reply, variant));
   };
 
