@@ -1,6 +1,6 @@
 import type Koa from "koa";
 import type { Router } from "@koa/router";
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
+import type { RequestListener, Server } from "node:http";
 import type { MaybePromise } from "../../types/chain-adapter.js";
 import type { Health } from "../../types/plugin.js";
 import { docsRoutes } from "./docs/docs-route.js";
@@ -117,8 +117,8 @@ export const createEdge = <State extends Scope>(options: EdgeOptions, needs: Edg
     streams,
     createServer: (outside) => {
       const listener = callback();
-      const next = (request: IncomingMessage, response: ServerResponse) => outside && (() => outside(request, response));
-      const answer: RequestListener = (request, response) => listener(request, response, next(request, response));
+      const answer: RequestListener =
+        outside === undefined ? listener : (request, response) => listener(request, response, () => outside(request, response));
       return createJsonServer(answer, { requestId, bounds: options, refused: observe });
     },
     get cached() {

@@ -119,7 +119,7 @@ export const createLmdbChain = ({ followOrphans = Infinity, ...options }: LmdbCh
   let opening: AbortController | undefined;
   const scans = createScans();
 
-  const isReady = (): boolean => open?.follower.isReady() ?? false;
+  const isReady = (): boolean => open?.store.isComplete() ?? false;
   return {
     start: async () => {
       if (open !== undefined || opening !== undefined) return;
