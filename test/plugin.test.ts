@@ -75,32 +75,6 @@ describe("createApiPlugin", () => {
     expect(plugin.health()).to.deep.include({ status: "ok", height: 26 });
   });
 
-  it("has the replies to repeated requests ready when a new tip is shown", async () => {
-    const plugin = create();
-    const url = await listening(plugin);
-    let opened = 0;
-    const { snapshot } = plugin.chain;
-    plugin.chain.snapshot = (bounds) => {
-      opened++;
-      return snapshot(bounds);
-    };
-    for (let time = 0; time < 3; time++) expect(await heightAt(url)).to.equal(1);
-    /** How many states the next request needs. */
-    const after = async (event: string, block: unknown, height: number): Promise<number> => {
-      const before = opened;
-      events.emit(event, block);
-      await plugin.settled();
-      expect(await heightAt(url)).to.equal(height);
-      return opened - before;
-    };
-    const [applied, reverted]: [number[], number[]] = [[], []];
-    for (const height of [2, 3, 4, 5, 6]) applied.push(await after("block.applied", chain.blocks[height - 1], height));
-    for (const height of [6, 5, 4, 3, 2]) reverted.push(await after("block.reverted", chain.blocks[height - 1], height - 1));
-    // A busy machine may leave it no time, but not each time.
-    expect(applied).to.include(0);
-    expect(reverted).to.include(0);
-  });
-
   it("serves the same from a host's own adapter", async () => {
     const adapter = createMemoryAdapter(chain.network);
     const given = chain.blocks.slice(0, 60);

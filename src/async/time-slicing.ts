@@ -12,16 +12,6 @@ export const atOnce = <T>(work: Sliced<T>): T => {
   }
 };
 
-/** The work, until it has taken `longest` milliseconds. */
-export const atMost = function* (longest: number, work: Sliced<void>): Sliced<void> {
-  for (let spent = 0; spent <= longest; ) {
-    const begun = performance.now();
-    if (work.next().done === true) return;
-    spent += performance.now() - begun;
-    yield;
-  }
-};
-
 /**
  * How work gives way between turns. `cooperative`: only to what waits within this process. `background`: the process also sleeps, and so frees
  * its core; otherwise it would hold the core until preempted, some milliseconds later, while clients may be waiting for that very core.

@@ -1,6 +1,6 @@
 import type Koa from "koa";
 import type { Router } from "@koa/router";
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
+import type { RequestListener, Server } from "node:http";
 import type { MaybePromise } from "../../types/chain-adapter.js";
 import type { Health } from "../../types/plugin.js";
 import { docsRoutes } from "./docs/docs-route.js";
@@ -46,7 +46,7 @@ export interface EdgeNeeds<State extends Scope> extends LadderNeeds<State> {
   outgoing?: readonly OutgoingRequest[];
 }
 
-export interface Edge<State extends Scope> {
+export interface Edge {
   /** Everything under the base path, errors included: `app.use(edge.router.routes())`. */
   readonly router: Router;
   readonly openapi: OpenApiDocument;
@@ -59,8 +59,6 @@ export interface Edge<State extends Scope> {
    * answers what lies outside the base path.
    */
   createServer(outside?: RequestListener): Server;
-  /** Computes repeated replies from a state that is about to become current, and releases that state. */
-  prewarm(state: State): Promise<void>;
   /** Replies that are sent while they are made. */
   readonly streams: Streams;
   /** Bytes of the replies that are kept. */
@@ -76,7 +74,7 @@ const requiredIn = (query: Route["query"]): string[] =>
   (query?.required ?? []).filter((name) => query?.properties[name]?.default === undefined);
 
 /** Makes the HTTP edge for a table of routes. Throws TypeError for inconsistent routes or options. */
-export const createEdge = <State extends Scope>(options: EdgeOptions, needs: EdgeNeeds<State>): Edge<State> => {
+export const createEdge = <State extends Scope>(options: EdgeOptions, needs: EdgeNeeds<State>): Edge => {
   const { basePath, defaultVersion } = options;
   const routes: Route<State>[] = [
     ...needs.routes,
@@ -104,7 +102,7 @@ export const createEdge = <State extends Scope>(options: EdgeOptions, needs: Edg
   const requestId = createRequestIds();
   const observe = guardedObserver(needs.onReply, needs.logger);
   const handler = createHandler<State>(options, { needs, routing, requestId, observe });
-  const { handle, prewarm, inFlight, streams } = handler;
+  const { handle, inFlight, streams } = handler;
   const readBody = createBodyReader(options.bodyLimit, createBodyGate({ ...bodyGateLimits, clientOf: clientKey(options.trustedProxies) }));
   const router = createKoaRouter({ basePath, defaultVersion, routes, handle, readBody });
   const callback = (): Listener => createListener({ basePath, handle, readBody, requestId, logger: needs.logger });
@@ -116,12 +114,11 @@ export const createEdge = <State extends Scope>(options: EdgeOptions, needs: Edg
     },
     callback,
     mount: (app) => void app.use(router.routes()),
-    prewarm,
     streams,
     createServer: (outside) => {
       const listener = callback();
-      const next = (request: IncomingMessage, response: ServerResponse) => outside && (() => outside(request, response));
-      const answer: RequestListener = (request, response) => listener(request, response, next(request, response));
+      const answer: RequestListener =
+        outside === undefined ? listener : (request, response) => listener(request, response, () => outside(request, response));
       return createJsonServer(answer, { requestId, bounds: options, refused: observe });
     },
     get cached() {

@@ -1,21 +1,11 @@
 import { LRUCache } from "lru-cache";
-import type { MaybePromise } from "../../types/chain-adapter.js";
-import { isPromised } from "../async/maybe-promise.js";
-import { atMost, runSliced, type Sliced } from "../async/time-slicing.js";
 import type { Reply } from "./reply/reply.js";
-import type { Scope } from "./route.js";
 
 /** A request that was made more than once, and the replies kept for it. */
 export interface CacheEntry<Request> {
   readonly key: string;
   readonly request: Request;
-  /** Whether its answer takes a while, so that it is not computed before somebody asks. */
-  slow: boolean;
-  /** The tip at which its reply was last asked for. */
-  askedAt: string | undefined;
   kept: Kept | undefined;
-  /** The reply at a tip that nobody has asked about yet. */
-  prepared: Kept | undefined;
 }
 
 interface Kept {
@@ -39,11 +29,6 @@ export interface ResponseCache<Request> {
   pending(key: string, tip: string): Promise<Reply> | undefined;
   /** Lets equal requests share a reply until it has come. */
   share(key: string, tip: string, reply: Promise<Reply>): void;
-  /**
-   * Makes room for replies at a tip that nobody has asked about yet. Returns the entries asked for at the tip before it; none if nobody has
-   * asked since the last call.
-   */
-  prepare(tip: string): Iterable<CacheEntry<Request>>;
 }
 
 /** Bytes that a parsed request takes besides its key, which it holds about four times over. */
@@ -61,28 +46,12 @@ export const createResponseCache = <Request>(bytes: number): ResponseCache<Reque
   const entries = bytes === 0 ? undefined : new LRUCache<string, CacheEntry<Request>>(sizes);
   const doorkeeper = createDoorkeeper(rememberedKeys);
   const sharing = new Map<string, Promise<Reply>>();
-  /** The tip last asked about. */
-  let current: string | undefined;
-  /** The tip prepared last, until somebody asks about it. */
-  let next: string | undefined;
 
   const hold = (entry: CacheEntry<Request>): void => {
-    const { key, kept, prepared } = entry;
+    const { key, kept } = entry;
     // The size of an entry that is there already cannot be changed.
     entries?.delete(key);
-    entries?.set(key, entry, { size: 8 * key.length + parsedSize + (kept?.reply.size ?? 0) + (prepared?.reply.size ?? 0) });
-  };
-
-  const moveTo = (tip: string): void => {
-    next = undefined;
-    current = tip;
-  };
-
-  const askedAt = function* (tip: string): Iterable<CacheEntry<Request>> {
-    // A copy: entries are moved while they are prepared.
-    for (const entry of [...(entries?.values() ?? [])]) {
-      if (entry.askedAt === tip && !entry.slow) yield entry;
-    }
+    entries?.set(key, entry, { size: 8 * key.length + parsedSize + (kept?.reply.size ?? 0) });
   };
 
   return {
@@ -92,22 +61,13 @@ export const createResponseCache = <Request>(bytes: number): ResponseCache<Reque
     find: (key) => entries?.get(key),
     admit: (key, request) => {
       if (entries === undefined || !doorkeeper(key)) return undefined;
-      const entry: CacheEntry<Request> = { key, request, slow: false, askedAt: undefined, kept: undefined, prepared: undefined };
+      const entry: CacheEntry<Request> = { key, request, kept: undefined };
       hold(entry);
       return entry;
     },
-    replyAt: (entry, tip) => {
-      if (tip !== current) moveTo(tip);
-      entry.askedAt = tip;
-      if (entry.kept?.tip === tip) return entry.kept.reply;
-      if (entry.prepared?.tip !== tip) return undefined;
-      entry.kept = entry.prepared;
-      entry.prepared = undefined;
-      return entry.kept.reply;
-    },
+    replyAt: ({ kept }, tip) => (kept?.tip === tip ? kept.reply : undefined),
     keep: (entry, tip, reply) => {
-      if (tip === next) entry.prepared = { tip, reply };
-      else entry.kept = { tip, reply };
+      entry.kept = { tip, reply };
       hold(entry);
     },
     pending: (key, tip) => (sharing.size === 0 ? undefined : sharing.get(sharedKey(key, tip))),
@@ -116,11 +76,6 @@ export const createResponseCache = <Request>(bytes: number): ResponseCache<Reque
       const forget = (): void => void sharing.delete(name);
       sharing.set(name, reply);
       reply.then(forget, forget);
-    },
-    prepare: (tip) => {
-      const isIdle = next !== undefined;
-      next = tip;
-      return isIdle || current === undefined ? [] : askedAt(current);
     },
   };
 };
@@ -146,57 +101,5 @@ const createDoorkeeper = (places: number): ((text: string) => boolean) => {
     const isRepeated = hashes[place] === hash;
     hashes[place] = hash;
     return isRepeated;
-  };
-};
-
-interface PrewarmNeeds<Request, State extends Scope> {
-  cache: ResponseCache<Request>;
-  ask(request: Request, state: State): MaybePromise<unknown>;
-  write(request: Request, answer: unknown, state: State): Reply;
-  release(state: State): void;
-  /** Milliseconds of work for which a new state may be held back. */
-  longest: number;
-}
-
-/**
- * Makes the function that computes, from a state that is about to become current, the replies that were asked for at the last one, and
- * releases the state. It resolves when that is done or its time is up.
- */
-export const createPrewarm = <Request, State extends Scope>({ cache, ask, write, release, longest }: PrewarmNeeds<Request, State>) => {
-  /** A pending answer is not waited for, and an error is left to the next request. */
-  const prewarmOne = function* (entry: CacheEntry<Request>, state: State, tip: string, slow: Promise<void>[]): Sliced<void> {
-    const { request, key } = entry;
-    const keep = (reply: Reply): void => cache.keep(entry, tip, reply);
-    try {
-      const answer = ask(request, state);
-      if (isPromised(answer)) {
-        const reply = Promise.resolve(answer).then((late) => write(request, late, state));
-        cache.share(key, tip, reply);
-        slow.push(reply.then(keep, () => undefined));
-        return;
-      }
-      yield;
-      keep(write(request, answer, state));
-    } catch {
-      // as above
-    }
-  };
-
-  const prewarmAll = function* (state: State, tip: string, slow: Promise<void>[]): Sliced<void> {
-    for (const entry of cache.prepare(tip)) {
-      yield* prewarmOne(entry, state, tip, slow);
-      yield;
-    }
-  };
-
-  return async (state: State): Promise<void> => {
-    const slow: Promise<void>[] = [];
-    try {
-      if (state.tip !== undefined) {
-        await runSliced(atMost(longest, prewarmAll(state, state.tip.id, slow)));
-      }
-    } finally {
-      void Promise.all(slow).then(() => release(state));
-    }
   };
 };

@@ -17,7 +17,6 @@ import type { Replied } from "../http/pipeline/request-context.js";
 import { runSliced } from "../async/time-slicing.js";
 import type { FullClock } from "../async/clock.js";
 import type { HealthReports } from "./health.js";
-import type { LoopLag } from "./loop-lag.js";
 import { addable, createRequestDurations, type Durations, durationsText, sumOf } from "./request-durations.js";
 
 /** How long requests took, among a process's metrics: those of prom-client would be ten times as large. */
@@ -48,7 +47,6 @@ interface MetricsNeeds {
   sync: SyncState | undefined;
   /** Folder of the store's files; undefined where there are none. */
   dataDir: string | undefined;
-  loopLag: LoopLag;
   /** Undefined where there are none, or another process delivers. */
   webhooks(): { standing(tip: number): Promise<WebhookFigures> } | undefined;
   /**
@@ -137,7 +135,7 @@ const createEdgeGauges = (registry: Registry, edge: EdgeFigures): void => {
   addGauge(registry, { name: "portico_reply_cache_bytes", help, aggregator: "sum" }, () => edge.cached);
 };
 
-const createGauges = (registry: Registry, { reports, clock, sync, dataDir, loopLag, ...needs }: MetricsNeeds): void => {
+const createGauges = (registry: Registry, { reports, clock, sync, dataDir, ...needs }: MetricsNeeds): void => {
   const height = (): number => reports.health().height;
   const gauge = (name: string, help: string, aggregator: Aggregator, read: () => MaybePromise<number | undefined>): void =>
     addGauge(registry, { name, help, aggregator }, read);
@@ -160,12 +158,6 @@ const createGauges = (registry: Registry, { reports, clock, sync, dataDir, loopL
   gauge("portico_tip_age_seconds", "Seconds since the last block was forged.", "max", tipAge);
   gauge("portico_blocks_behind", "Blocks that the network has beyond the tip.", "max", () => blocksBehind(sync, height));
   gauge("portico_store_bytes", "Bytes of the store's files.", "max", storeBytes);
-  gauge(
-    "portico_event_loop_lag_seconds",
-    "Seconds by which the event loop was late at the most in the last second; of the process that is worst off.",
-    "max",
-    () => loopLag.milliseconds() / 1000,
-  );
   const farthestBehind = async (): Promise<number | undefined> => (await webhooks())?.blocksBehind;
   gauge("portico_webhook_blocks_behind", "Blocks to the tip of the enabled webhook that is farthest behind.", "max", farthestBehind);
   gauge("portico_lake_height", "Height of the last block in the lake's files.", "max", () => needs.lake()?.height);

@@ -17,7 +17,6 @@ import { createClientAddress } from "../http/pipeline/rate-limit.js";
 import { createLifecycle, createNodePhase, type Lifecycle, type NodePhase } from "../operate/lifecycle.js";
 import { createReplyObserver } from "../operate/access-log.js";
 import { createHealth } from "../operate/health.js";
-import { createLoopLag } from "../operate/loop-lag.js";
 import { createMetrics, type Metrics } from "../operate/metrics.js";
 import { metricsRoute, probeRoutes } from "../operate/routes.js";
 import { consoleLogger, quietLogger } from "../options/checks.js";
@@ -33,7 +32,6 @@ import { createWebhooks } from "./webhooks.js";
 import type { OnOutcome } from "../webhooks/send/http-sender.js";
 import { createProblems, type Problems } from "../operate/problems.js";
 import { createWriteWatch } from "../store/lmdb/environment.js";
-import type { Prewarm } from "../store/state/store.js";
 import { version } from "../version.js";
 
 interface Waiting {
@@ -42,8 +40,6 @@ interface Waiting {
 
 /** What parts of a node tell those that are made after them. */
 interface NodeEvents {
-  /** A new tip is shown after all that listeners wait for. `open` opens its state. */
-  tip(event: { open: Parameters<Prewarm>[0] } & Waiting): void;
   /** The log of the host's events is open or, if it is undefined, closes after all that listeners wait for. `writes`: whether this process writes it. */
   log(event: { log: HostLog | undefined; writes: boolean } & Waiting): void;
   /** A block was written, in so many milliseconds. */
@@ -77,7 +73,6 @@ const createNode = (context: NodeContext | ReaderContext, phase: NodePhase) => {
     const store = createStoreChain(context, {
       ...shared,
       rules,
-      prewarm: (open) => emitted((wait) => events.emit("tip", { open, wait })),
       onLog: (log, writes) => emitted((wait) => events.emit("log", { log, writes, wait })),
       onWritten: (milliseconds) => void events.emit("applied", milliseconds),
       node: replica?.source,
@@ -92,14 +87,14 @@ const createNode = (context: NodeContext | ReaderContext, phase: NodePhase) => {
   const { hostTimeout, stopTimeout } = options;
   const host = createHostParts(context, { within: hostTimeout, stopping, stopTimeout, rules, logger });
   const states = createStates({ chain, hosts, problems, replica, options, logger, rules, host, clock, openWebhooks: webhooks.open });
-  return { ...shared, phase, events, rules, replica, webhooks, following, chain, hosts, host, states, loopLag: createLoopLag() };
+  return { ...shared, phase, events, rules, replica, webhooks, following, chain, hosts, host, states };
 };
 
 type Node = ReturnType<typeof createNode>;
 
 /** Health, and metrics. */
 const createOperating = (context: NodeContext | ReaderContext, node: Node, { lake }: Services) => {
-  const { chain, phase, events, problems, options, rules, clock, logger, replica, webhooks, states, loopLag } = node;
+  const { chain, phase, events, problems, options, rules, clock, logger, replica, webhooks, states } = node;
   const { stopTimeout, hostTimeout } = options;
   const { sync } = createHostParts(
     { sync: context.sync },
@@ -125,7 +120,6 @@ const createOperating = (context: NodeContext | ReaderContext, node: Node, { lak
       clock,
       sync,
       dataDir: context.dataDir,
-      loopLag,
       lake: lake.progress,
       // Only the delivering process reports webhooks.
       webhooks: () => (context.reader === true ? undefined : webhooks.engine()),
@@ -214,7 +208,6 @@ const createPluginLifecycle = (node: Node, services: Services, edge: ReturnType<
       await node.webhooks.prepare();
     },
     open: async () => {
-      node.loopLag.start();
       await node.chain.start?.();
       // A stop that came meanwhile has ended what it follows.
       if (node.phase.phase() === "starting") node.replica?.begin();
@@ -235,7 +228,6 @@ const createPluginLifecycle = (node: Node, services: Services, edge: ReturnType<
         () => {
           node.hosts?.closed();
           node.problems.clear();
-          node.loopLag.stop();
         },
       ),
     createServer: edge.createServer,
@@ -255,9 +247,8 @@ export const createApiPlugin = (context: NodeContext | ReaderContext): ApiPlugin
   const operating = createOperating(context, node, services);
   const edge = createPluginEdge(context, node, { ...services, operating });
   const { start, listen, stop } = createPluginLifecycle(node, services, edge);
-  const { chain, events, states, webhooks, following } = node;
+  const { chain, webhooks, following } = node;
   const { reports, metrics } = operating;
-  events.on("tip", ({ open, wait }) => wait(edge.prewarm(states.ofNew(open))));
   metrics?.addEdge(edge);
 
   return {

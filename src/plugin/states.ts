@@ -15,7 +15,6 @@ import type { Following } from "./follow.js";
 import type { Shared } from "./webhooks.js";
 import { createLmdbChain, type LmdbChain, type LmdbChainNeeds } from "../store/lmdb-chain.js";
 import { createReaderChain } from "../store/reader-chain.js";
-import type { Prewarm } from "../store/state/store.js";
 
 type StoreMembers = "copyAt" | "tipId" | "height" | "isReady" | "rebuilding" | "filling" | "standing" | "scanState" | "settled" | "problem";
 
@@ -27,7 +26,6 @@ export type Chain = ChainAdapter & Partial<Pick<LmdbChain, StoreMembers>>;
 
 interface ChainNeeds {
   rules: ChainRules;
-  prewarm: Prewarm;
   onLog: Following["onLog"];
   onWritten(milliseconds: number): void;
   /** Of a replica. */
@@ -35,7 +33,7 @@ interface ChainNeeds {
 }
 
 /** The LMDB store in `dataDir`: written by this process, or only read by it if it is a reader. @throws PorticoError OPTION_INVALID */
-export const createStoreChain = (context: NodeContext | ReaderContext, { options, prewarm, ...needs }: Shared & ChainNeeds): Chain => {
+export const createStoreChain = (context: NodeContext | ReaderContext, { options, ...needs }: Shared & ChainNeeds): Chain => {
   const { dataDir } = context;
   if (dataDir === undefined) {
     throw new PorticoError("OPTION_INVALID", "createApiPlugin needs `dataDir`, a folder for its store, or `chain`, an adapter of the host's own");
@@ -48,7 +46,7 @@ export const createStoreChain = (context: NodeContext | ReaderContext, { options
   const onLog: LmdbChainNeeds["onLog"] = (log) => needs.onLog(log, true);
   const timesOf = follows?.timesOf;
   const settings = { dataDir, undoBlocks, followOrphans, history };
-  return createLmdbChain(settings, { ...needs, onLog, prewarm, events, source, onProgress, timesOf });
+  return createLmdbChain(settings, { ...needs, onLog, events, source, onProgress, timesOf });
 };
 
 interface StatesNeeds extends Pick<ApiNeeds, "rules" | "host" | "openWebhooks"> {
@@ -237,6 +235,5 @@ export const createStates = ({ chain: own, hosts, problems, replica, options, lo
     openState,
     finalHeight,
     inTime: silence.inTime,
-    ofNew: (open: (wanted: typeof bounds) => ChainSnapshot): ApiState => stateOf(open(bounds)),
   };
 };

@@ -10,7 +10,7 @@ import { createWriteWatch, type WriteWatch } from "./lmdb/environment.js";
 import { scanState, type StateScan } from "./write/undo.js";
 import { copyStore, type StoreCopy } from "./copy/store-copy.js";
 import { createFollower, type Follower, type FollowerNeeds, type Standing } from "./sync/follower.js";
-import { type Prewarm, createStore, type Store, type StoreOptions } from "./state/store.js";
+import { createStore, type Store, type StoreOptions } from "./state/store.js";
 import { watchSource } from "./sync/source.js";
 import type { TimesOf } from "./write/writer.js";
 
@@ -38,8 +38,6 @@ export interface LmdbChainNeeds extends Omit<FollowerNeeds, "store"> {
   onLog?: ((log: HostLog | undefined) => void | Promise<void>) | undefined;
   /** Default: one of its own. */
   writes?: WriteWatch | undefined;
-  /** See `StoreNeeds`. */
-  prewarm?: Prewarm | undefined;
   /** See `StoreNeeds`. */
   timesOf?: TimesOf | undefined;
 }
@@ -112,7 +110,7 @@ const createScans = () => {
 };
 
 export const createLmdbChain = ({ followOrphans = Infinity, ...options }: LmdbChainOptions, needs: LmdbChainNeeds): LmdbChain => {
-  const { prewarm, onLog, timesOf } = needs;
+  const { onLog, timesOf } = needs;
   const watchers = createWatchers();
   const watched = watchSource(needs.source, needs.clock);
   const { writes = createWriteWatch(needs.problems) } = needs;
@@ -121,13 +119,13 @@ export const createLmdbChain = ({ followOrphans = Infinity, ...options }: LmdbCh
   let opening: AbortController | undefined;
   const scans = createScans();
 
-  const isReady = (): boolean => open?.follower.isReady() ?? false;
+  const isReady = (): boolean => open?.store.isComplete() ?? false;
   return {
     start: async () => {
       if (open !== undefined || opening !== undefined) return;
       const own = (opening = new AbortController());
       const create = (): Store =>
-        createStore(options, { rules: needs.rules, prewarm, writes, changed: watchers.tell, clock: needs.clock, timesOf });
+        createStore(options, { rules: needs.rules, writes, changed: watchers.tell, clock: needs.clock, timesOf });
       const store = await whenFree(create, { logger: needs.logger, clock: needs.clock, signal: own.signal }).finally(() => {
         if (opening === own) opening = undefined;
       });

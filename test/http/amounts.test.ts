@@ -65,19 +65,6 @@ describe("the form of amounts", () => {
     expect([etags.number.size, etags.string.size, new Set([...etags.number, ...etags.string]).size]).to.deep.equal([1, 1, 2]);
   });
 
-  it("is kept apart in replies that are made before a state is shown", () =>
-    withThings({}, { things }, async ({ edge, port, state }) => {
-      const next = { things: things.map((thing) => ({ ...thing, size: thing.size + 1n })), tip: { id: "tip2", height: 78 } };
-      const paths = [["/api/things/a", {}], ["/api/things/a", named("string")], ["/api/strings/things/a", {}]] as const;
-      for (let time = 0; time < 3; time++) for (const [path, headers] of paths) await ask(port, path, { headers });
-      await edge.prewarm({ ...next, release: () => undefined });
-      Object.assign(state, next);
-      for (const [path, headers] of paths) {
-        const written = path === "/api/things/a" && !("API-Amounts" in headers) ? `"size":${size + 1n},` : `"size":"${size + 1n}",`;
-        expect((await ask(port, path, { headers })).text).to.include(written);
-      }
-    }));
-
   const metaOf = async (path: string) => {
     const { status, json } = await get(path);
     expect(status, path).to.equal(200);

@@ -3,7 +3,6 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import Koa from "koa";
 import type { Edge } from "../../src/http/edge.js";
-import type { Scope } from "../../src/http/route.js";
 
 /** Runs a test against a listener on a free port of 127.0.0.1. */
 export const listening = async (listener: RequestListener, test: (port: number) => Promise<void>): Promise<void> => {
@@ -23,7 +22,7 @@ export const listenerOf = (app: Koa): RequestListener => {
 };
 
 /** How an interface is served. */
-export const hosts: Record<string, <State extends Scope>(edge: Edge<State>) => RequestListener> = {
+export const hosts: Record<string, (edge: Edge) => RequestListener> = {
   "a listener": (edge) => edge.callback(),
   "a Koa app": (edge) => {
     const app = new Koa();

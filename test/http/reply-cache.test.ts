@@ -172,12 +172,6 @@ describe("cached replies", () => {
     expect(await lookedAt("/api/things/later")).to.equal(1);
   });
 
-  it("are not prepared if their answer takes a while, be it one that was shared", async () => {
-    const prewarm = (edge: Served["edge"], state: ThingState) =>
-      edge.prewarm(Object.create(state, { tip: { value: { id: "u", height: 2 } } }) as ThingState);
-    expect(await lookedAt("/api/things/later", prewarm)).to.equal(1);
-  });
-
   it("are computed for the first two of simultaneous equal requests if the answer is immediate", async () => {
     expect(await lookedAt("/api/things/all")).to.equal(2);
   });
@@ -259,54 +253,5 @@ describe("cached replies", () => {
       expect(bytes.toString("utf8")).to.equal(json);
       expect(bytes.buffer.byteLength).to.equal(bytes.length);
     }
-  });
-
-  it("can be prepared for a tip before it is asked about, without disturbing those of the current one", () => {
-    const cache = createResponseCache<string>(100_000);
-    const [one, two] = [replyOf("1"), replyOf("2")];
-    const entry = keepAt(cache, "q", "first", one);
-    const other = keepAt(cache, "r", "first", one);
-    expect([...cache.prepare("second")]).to.have.members([entry, other]);
-    cache.keep(entry, "second", two);
-    expect(cache.replyAt(entry, "first"), "the current tip is not disturbed").to.equal(one);
-    expect(cache.replyAt(entry, "second")).to.equal(two);
-    expect(cache.replyAt(entry, "first")).to.equal(undefined);
-  });
-
-  it("are prepared where they were asked for at the last tip, and nowhere else", () => {
-    const cache = createResponseCache<string>(100_000);
-    const reply = replyOf("1");
-    const [q, r, slow] = ["q", "r", "what took a while"].map((key) => keepAt(cache, key, "first", reply)) as [CacheEntry<string>, CacheEntry<string>, CacheEntry<string>];
-    slow.slow = true;
-    expect([...cache.prepare("second")]).to.have.members([q, r]);
-    for (const entry of [q, r]) cache.keep(entry, "second", reply);
-    expect(cache.replyAt(q, "second")).to.equal(reply);
-    expect([...cache.prepare("third")], "r was prepared, and not asked for").to.deep.equal([q]);
-    cache.keep(q, "third", reply);
-    expect([...cache.prepare("fourth")], "nobody has asked about the third").to.deep.equal([]);
-    expect(cache.replyAt(q, "fourth"), "what was kept of another tip").to.equal(undefined);
-  });
-
-  it("are computed before a state is shown if they were asked for, and the state is released", async () => {
-    const paths = ["/api/things/thing001", "/api/things/thing002"];
-    for (const path of [...paths, ...paths]) await get(path);
-    const thing = (size: number) => ({ data: { name: "thing001", size, debt: null } });
-    const stateAt = (size: number) => ({ things: [{ name: "thing001", size: BigInt(size), debt: null }], tip: { id: `tip${size}`, height: 76 + size } });
-    let open = 0;
-    const needed: number[] = [];
-    for (let size = 2; size <= 6; size += 1) {
-      // thing002 is gone: clients that ask for it get the error then
-      open += 1;
-      await served.edge.prewarm({ ...stateAt(size), release: () => void (open -= 1) });
-      expect(open).to.equal(0);
-      expect((await get(paths[0]!)).json, "until then the state of now answers").to.deep.equal(thing(size - 1));
-
-      Object.assign(served.state, stateAt(size));
-      needed.push(await opened(async () => expect((await get(paths[0]!)).json).to.deep.equal(thing(size))));
-      expect((await get(paths[1]!)).status).to.equal(404);
-    }
-    // a busy machine may leave it no time, but not each time
-    expect(needed).to.include(0);
-    expect(served.errors).to.deep.equal([]);
   });
 });

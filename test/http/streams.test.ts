@@ -150,7 +150,7 @@ interface Given {
   producer: Producer;
   served: Served;
   port: number;
-  edge: Edge<ThingState>;
+  edge: Edge;
   folder: string;
 }
 
@@ -171,7 +171,7 @@ const begin = async (port: number, path: string, headers: Record<string, string>
 };
 
 /** Hosts that compress what they send. */
-const compressing: Record<string, (edge: Edge<ThingState>) => Promise<RequestListener>> = {
+const compressing: Record<string, (edge: Edge) => Promise<RequestListener>> = {
   "koa-compress": (edge) => {
     const app = new Koa();
     app.use(koaCompress());

@@ -290,7 +290,7 @@ const edgeOptions: EdgeOptions = {
 };
 
 export interface Served {
-  edge: Edge<ThingState>;
+  edge: Edge;
   server: Server;
   /** `http://127.0.0.1:port` */
   origin: string;
@@ -311,7 +311,7 @@ export const serveThings = async (
   const state: ThingState = { things, tip: { id: "tip1", height: 77 } };
   const states = { open: 0, opened: 0 };
   const errors: string[] = [];
-  const edge = createEdge<ThingState>(
+  const edge = createEdge(
     { ...edgeOptions, ...options },
     {
       routes,

@@ -7,7 +7,6 @@ import { join } from "node:path";
 import { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
 import { PorticoError } from "../../src/index.js";
-import { createLoopLag } from "../../src/operate/loop-lag.js";
 import type { AccessLogEntry, NodeContext, ProcessMetrics } from "../../types/node-context.js";
 import type { ApiPlugin } from "../../types/plugin.js";
 import { ask, parseRaw, sendRaw } from "../http/ask.js";
@@ -78,7 +77,7 @@ describe("the metrics", () => {
     expect(value(text, "portico_block_apply_seconds_count")).to.equal(1);
     expect(value(text, "portico_store_bytes")).to.be.above(10_000);
     expect(value(text, "portico_streams")).to.equal(0);
-    expect(value(text, "portico_event_loop_lag_seconds")).to.be.at.least(0);
+    expect(value(text, "nodejs_eventloop_lag_max_seconds")).to.be.at.least(0);
     expect(value(text, 'portico_webhooks{state="disabled"}')).to.equal(1);
     expect(value(text, 'portico_webhooks{state="enabled"}')).to.equal(0);
     expect(value(text, "portico_webhook_blocks_behind")).to.equal(0);
@@ -351,25 +350,5 @@ describe("the metrics", () => {
     } finally {
       target.close();
     }
-  });
-});
-
-describe("the event loop's lag", () => {
-  it("is how late the loop is, also before its next turn, and is forgotten after a second", async () => {
-    let now = 0;
-    const lag = createLoopLag(() => now);
-    expect(lag.milliseconds()).to.equal(0);
-    lag.start();
-    try {
-      now = 50;
-      expect(lag.milliseconds()).to.equal(0);
-      now = 350;
-      expect(lag.milliseconds()).to.equal(300);
-      // Once it has turned, the clock stands still: each look finds itself early.
-      await until(() => Promise.resolve(lag.milliseconds() === 0 ? true : undefined));
-    } finally {
-      lag.stop();
-    }
-    expect(lag.milliseconds()).to.equal(0);
   });
 });

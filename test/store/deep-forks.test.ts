@@ -159,7 +159,7 @@ describe("a store whose host goes back further than undo records reach", () => {
     const source = sourceOf(after);
     follower = create(source);
     await follower.start();
-    expect(follower.isReady()).to.equal(false);
+    expect(store.isComplete()).to.equal(false);
     await follower.settled();
     await requireRebuilt();
     expect(changes()).to.deep.equal([...reverted(end), ...applied()]);
@@ -259,7 +259,7 @@ describe("a store whose host goes back further than undo records reach", () => {
     source.blocks = after;
     source.onRead = (from) => (source.failure = from === 19 && !store.isComplete() ? "database down" : source.failure);
     expect(await eventually(() => follower.problem())).to.equal("database down");
-    expect([follower.isReady(), store.completeTip()]).to.deep.equal([false, undefined]);
+    expect([store.isComplete(), store.completeTip()]).to.deep.equal([false, undefined]);
     expect(follower.rebuilding()).to.match(/left it after block 28, further back than it can be reverted: height \d+$/);
     [source.failure, source.onRead] = [undefined, () => undefined];
     await untilTip(newTip.id);
@@ -275,7 +275,7 @@ describe("a store whose host goes back further than undo records reach", () => {
     source.onRead = (from) => (source.blocks = from === 19 && !store.isComplete() ? after.slice(0, 22) : source.blocks);
     await untilTip(after[21]?.id ?? "");
     await follower.settled();
-    expect([follower.isReady(), follower.problem(), follower.rebuilding()]).to.deep.equal([true, undefined, undefined]);
+    expect([store.isComplete(), follower.problem(), follower.rebuilding()]).to.deep.equal([true, undefined, undefined]);
     [source.blocks, source.onRead] = [after, () => undefined];
     await untilTip(newTip.id);
     await follower.settled();

@@ -108,7 +108,7 @@ describe("the follower", () => {
   it("reads the whole chain from the source at first start", async () => {
     await follow(sourceOf(chain.blocks));
     expect(tip()).to.equal(chain.meta.tip.id);
-    expect(follower.isReady()).to.equal(true);
+    expect(store.isComplete()).to.equal(true);
   });
 
   it("takes an empty block from its header alone, and asks the source for other blocks' transactions", async () => {
@@ -375,7 +375,7 @@ describe("the follower", () => {
     const error = await follower.start().catch((reason: unknown) => reason);
     expect(String(error)).to.match(/block 50 \(\d+\) does not follow the tip at height 49/);
     expect(store.tip()?.height).to.equal(49);
-    expect(follower.isReady()).to.equal(false);
+    expect(store.isComplete()).to.equal(false);
   });
 
   it("keeps every valid block before one that cannot be parsed", async () => {
@@ -450,7 +450,7 @@ describe("the follower", () => {
     const starting = follower.start();
     await follower.stop();
     await starting;
-    expect(follower.isReady()).to.equal(false);
+    expect(store.isComplete()).to.equal(false);
 
     const source = sourceOf(chain.blocks.slice(0, 30));
     await followFrom(30, source);

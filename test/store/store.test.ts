@@ -13,7 +13,6 @@ import { copyChainAt } from "../../src/store/copy/copy-chain.js";
 import { formatKey, textKey } from "../../src/store/layout/keys.js";
 import { openEnvironment, type StoreDatabases } from "../../src/store/lmdb/environment.js";
 import { createReaderChain } from "../../src/store/reader-chain.js";
-import type { Prewarm } from "../../src/store/state/store.js";
 import { openWebhookStore } from "../../src/webhooks/rows/store.js";
 import type { BlockData, TransactionData } from "../../types/events.js";
 import { loadChain } from "../data/read.js";
@@ -131,25 +130,6 @@ describe("the LMDB store", () => {
     expect(contentsOf(store)).to.deep.equal(contentsOf(other.store));
   });
 
-  it("shows a new state only after `prewarm` has finished, which is not called until the store is complete", async () => {
-    const seen: [before: number | undefined, next: number, delegates: number][] = [];
-    const prewarm: Prewarm = async (open) => {
-      const snapshot = open();
-      await new Promise((resolve) => setImmediate(resolve));
-      const { total } = await snapshot.delegates({ filter: {}, order: { field: "rank", direction: "asc" }, offset: 0, limit: 1 });
-      seen.push([store.tip()?.height, snapshot.tip.height, total]);
-      snapshot.release?.();
-    };
-    const { store, rules } = await openStoreAt(name, 58, {}, { prewarm });
-    await store.apply(chain.blocks.slice(58, 60).map(rules.parseBlock));
-    store.markComplete();
-    await store.apply(chain.blocks.slice(60, 62).map(rules.parseBlock));
-    await store.revert();
-    const { total } = await store.snapshot()!.delegates({ filter: {}, order: { field: "rank", direction: "asc" }, offset: 0, limit: 1 });
-    expect(seen).to.deep.equal([[60, 62, total], [62, 61, total]]);
-    expect(store.tip()?.height).to.equal(61);
-  });
-
   it("finishes pending writes before it stops", async () => {
     const { store, rules, dataDir } = await openStoreAt(name, 60);
     await store.applyAhead(chain.blocks.slice(60, 100).map(rules.parseBlock));
@@ -246,19 +226,6 @@ describe("the LMDB store", () => {
     writeFileSync(join(dataDir, `chain.mdb-${process.pid}`), "half a store");
     openTemporaryStore(chain.network, { dataDir });
     expect(readdirSync(dataDir).sort()).to.deep.equal(["chain.mdb", "chain.mdb-lock", "chain.mdb-writer"]);
-  });
-
-  it("shows what is committed even when `prewarm` fails, and goes on", async () => {
-    const { store, rules } = await openStoreAt(name, 58, {}, { prewarm: () => Promise.reject(new Error("looked away")) });
-    await store.apply(chain.blocks.slice(58, 60).map(rules.parseBlock));
-    store.markComplete();
-    const readers = (): number => store.environment.root.readerList().split("\n").length;
-    const before = readers();
-    for (const height of [61, 62]) {
-      expect(await messageOf(store.apply([rules.parseBlock(chain.blocks[height - 1]!)]))).to.equal("looked away");
-      expect(store.tip()?.height).to.equal(height);
-    }
-    expect(readers()).to.equal(before);
   });
 
   it("reports a full disk, keeps the blocks before it, and goes on once there is space, whether blocks are written one by one or ahead", async () => {

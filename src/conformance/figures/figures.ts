@@ -135,6 +135,49 @@ export const roundOf = ({ rounds, delegates }: Figures, round: number): RoundDel
 
 const { origin, ada, bob, cyd, dan, eve, fay, gus, hal, ivy, joe, kim, mia, ned, pia, rae, sam, council, pair } = actors;
 
+/** Of the first six rounds, which both branches have. */
+export const roundsBeforeFork: Figures["rounds"] = [
+  [
+    [bob, 3_000_000_000_000_000_001n],
+    [ada, 1_000_000_000_000_000_003n],
+    [cyd, 900_000_000_000_000_000n],
+    [dan, 800_000_000_000_000_000n],
+    [eve, 700_000_000_000_000_000n],
+  ],
+  [
+    [cyd, 3_881_985_513_350_518_008n],
+    [bob, 2_999_999_980_009_997_001n],
+    [eve, 1_300_000_003_000_000_000n],
+    [ada, 1_000_000_000_000_000_003n],
+    [dan, 800_000_000_130_000_000n],
+  ],
+  [
+    [cyd, 3_881_985_513_527_061_226n],
+    [dan, 3_300_000_000_453_456_786n],
+    [ada, 2_999_999_980_189_997_002n],
+    [bob, 999_999_990_220_001_002n],
+    [eve, 599_999_997_400_000_000n],
+  ],
+  [
+    [cyd, 3_881_985_113_716_061_223n],
+    [dan, 3_300_000_000_673_456_786n],
+    [ada, 2_999_999_673_879_997_002n],
+    [bob, 999_999_990_521_001_005n],
+  ],
+  [
+    [cyd, 3_881_985_113_580_604_488n],
+    [dan, 3_300_000_001_096_913_576n],
+    [ada, 2_999_999_684_269_996_883n],
+    [bob, 999_999_981_143_001_007n],
+  ],
+  [
+    [dan, 3_300_000_000_906_913_577n],
+    [ada, 2_999_999_684_549_996_885n],
+    [hal, 2_981_985_110_440_604_433n],
+    [bob, 999_999_981_473_001_010n],
+  ],
+];
+
 /** After the block that eve forges, resigned but still active in her round. There is no lock yet, nor anyone who appears later. */
 export const atHeight12: Figures = {
   height: 12,
@@ -239,27 +282,5 @@ export const atHeight12: Figures = {
     delegate(hal, { username: "hal_2", rank: null, voteBalance: 0n, approval: 0 }),
   ],
   locks: [],
-  rounds: [
-    [
-      [bob, 3_000_000_000_000_000_001n],
-      [ada, 1_000_000_000_000_000_003n],
-      [cyd, 900_000_000_000_000_000n],
-      [dan, 800_000_000_000_000_000n],
-      [eve, 700_000_000_000_000_000n],
-    ],
-    [
-      [cyd, 3_881_985_513_350_518_008n],
-      [bob, 2_999_999_980_009_997_001n],
-      [eve, 1_300_000_003_000_000_000n],
-      [ada, 1_000_000_000_000_000_003n],
-      [dan, 800_000_000_130_000_000n],
-    ],
-    [
-      [cyd, 3_881_985_513_527_061_226n],
-      [dan, 3_300_000_000_453_456_786n],
-      [ada, 2_999_999_980_189_997_002n],
-      [bob, 999_999_990_220_001_002n],
-      [eve, 599_999_997_400_000_000n],
-    ],
-  ],
+  rounds: roundsBeforeFork.slice(0, 3),
 };

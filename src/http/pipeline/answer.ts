@@ -6,9 +6,9 @@ import { bodyReply, type BodyReplyNeeds, withOwn } from "../reply/body-reply.js"
 import { type LongJson, longReply } from "../reply/json-writer.js";
 import {
   clientHas,
-  createNegotiation,
   createReply,
   type Encoding,
+  encodingFor,
   type HeaderPairs,
   headersOf304,
   immutable,
@@ -77,9 +77,7 @@ export const createLookUps = <State extends Scope>({ cache, needs: { tipId } }: 
     if (context.isHit) return;
     return cache.pending(key, id)?.then((reply) => {
       context.reply = reply;
-      if (entry === undefined) return;
-      entry.slow = true;
-      cache.keep(entry, id, reply);
+      if (entry !== undefined) cache.keep(entry, id, reply);
     });
   };
 
@@ -144,8 +142,6 @@ export const createAnswers = <State extends Scope>({ cache, needs, release, thre
 
   const openOne: Step<State> = (context) => {
     const at = context.parsed?.input.at;
-    // Nobody waits for a state that was: it is the same at the next tip.
-    if (at !== undefined && context.entry !== undefined) context.entry.slow = true;
     const isStateless = context.endpoint?.route.stateless === true;
     return andThen(needs.openState(at, isStateless), (state) => {
       context.state = state;
@@ -166,7 +162,7 @@ export const createAnswers = <State extends Scope>({ cache, needs, release, thre
   const askWaiting = createAskWaiting(openOne, release);
 
   const ask: Step<State> = (context) => {
-    const { parsed, state, body, key, entry } = context;
+    const { parsed, state, body, key } = context;
     if (parsed === undefined || state === undefined) return;
     const { endpoint, input } = parsed;
     const { route } = endpoint;
@@ -179,7 +175,6 @@ export const createAnswers = <State extends Scope>({ cache, needs, release, thre
       return;
     }
     const made = Promise.resolve(answer).then((late) => reply(context, parsed, context.state ?? state, late));
-    if (entry !== undefined) entry.slow = true;
     if (key !== undefined && state.tip !== undefined && endpoint.cached) cache.share(key, state.tip.id, made);
     return made.then(() => undefined);
   };
@@ -189,7 +184,7 @@ export const createAnswers = <State extends Scope>({ cache, needs, release, thre
     if (parsed !== undefined && state !== undefined) reply(context, parsed, state, answer);
   };
 
-  return { openState: openOne, ask, write, writeReply };
+  return { openState: openOne, ask, write };
 };
 
 interface SendNeeds<State extends Scope> {
@@ -264,7 +259,6 @@ const createDispatch = <State extends Scope>(ladder: Ladder<State>, { headersOf,
 export const createSend = <State extends Scope>(ladder: Ladder<State>, needs: SendNeeds<State>) => {
   const { inFlight } = ladder;
   const { fail, release, answered } = needs;
-  const encodingOf = createNegotiation();
   const dispatch = createDispatch(ladder, needs);
 
   /**
@@ -282,7 +276,7 @@ export const createSend = <State extends Scope>(ladder: Ladder<State>, needs: Se
   const sendReply = (context: RequestContext<State>): MaybePromise<void> => {
     const { reply, transport } = context;
     if (reply === undefined) throw new Error("No step made a reply.");
-    const encoding = reply.encoded === undefined ? undefined : encodingOf(transport.request);
+    const encoding = reply.encoded === undefined ? undefined : encodingFor(transport.request);
     return andThen(variantOf(reply, encoding), (variant) => dispatch(context, reply, variant));
   };
 

@@ -8,7 +8,7 @@ import { createQueryLayout, pageMeta, pageRequest, type QueryPairs } from "../in
 import type { PageAnswer, PageRequest, Route, Scope } from "../route.js";
 import { generationOf, isCacheable, isCached, querySchema, replySchema } from "../route-properties.js";
 import { parameterNames } from "../routing/router.js";
-import { createJsonWriter, createRowsWriter, type LongJson, type WriteJson } from "../reply/json-writer.js";
+import { createRowsWriter, createSerializer, type LongJson, type WriteJson } from "../reply/json-writer.js";
 import type { AmountForm, AmountPrefix, Generation } from "../routing/version.js";
 
 /** The input of one request, parsed. */
@@ -137,9 +137,9 @@ const jsonWritersOf = <State extends Scope>(route: Route<State>): ((amounts: Amo
   const made: Partial<Record<AmountForm, WriteJson>> = {};
   const isFree = generationOf(route.versions) === 2;
   const make = (amountsAsText: boolean): WriteJson =>
-    route.kind === "item" && route.largeRows === true
-      ? createRowsWriter(route.reply as never, { amountsAsText })
-      : createJsonWriter(replySchema(route), { amountsAsText, sentOnce: !isCached(route) });
+    (route.kind === "list" ? !isCached(route) : route.kind === "item" && route.largeRows === true)
+      ? createRowsWriter(replySchema(route) as never, { amountsAsText })
+      : createSerializer(replySchema(route), { amountsAsText });
   return (asked) => {
     const amounts = isFree ? asked : "number";
     return (made[amounts] ??= make(amounts === "string"));

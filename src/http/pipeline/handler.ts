@@ -7,7 +7,7 @@ import { messageOf, type PorticoError } from "../../errors.js";
 import type { EdgeOptions } from "../../options/options.js";
 import { failureReply, porticoErrorOf } from "../reply/error-reply.js";
 import { createDefaultHeaders, createVersionHeaders } from "../reply/reply.js";
-import { createPrewarm, createResponseCache } from "../response-cache.js";
+import { createResponseCache } from "../response-cache.js";
 import type { Scope } from "../route.js";
 import type { Locate } from "../routing/router.js";
 import { createAnswers, createLookUps, createSend } from "./answer.js";
@@ -35,11 +35,9 @@ interface HandlerNeeds<State extends Scope> {
   observe: ((replied: Replied) => void) | undefined;
 }
 
-interface Handler<State extends Scope> {
+interface Handler {
   /** Answers a request. */
   handle(transport: Transport): void;
-  /** Computes repeated replies from a state that is about to become current, and releases it. */
-  prewarm(state: State): Promise<void>;
   /** The requests that are being answered. */
   readonly inFlight: OpenCount;
   readonly streams: Streams;
@@ -106,9 +104,6 @@ export const createBatches = <Item>(stages: readonly Stage<Item>[]): ((item: Ite
     waiting.push(new Waiting(item));
   };
 };
-
-/** Milliseconds for which a new state may be held back. */
-const longestPrewarm = 25;
 
 /**
  * Takes one step after another, until there is a reply; synchronously as far as nothing has to be awaited. `fail` makes the reply of an
@@ -190,14 +185,14 @@ const createLadder = <State extends Scope>(
 export const createHandler = <State extends Scope>(
   options: EdgeOptions,
   { needs, routing, requestId, observe }: HandlerNeeds<State>,
-): Handler<State> => {
+): Handler => {
   type Context = RequestContext<State>;
   const ladder = createLadder(options, needs, routing);
   const { cache, inFlight, release, streams } = ladder;
   const { match, versionOf } = createMatch(ladder);
   const { limit, authorize, parse, readBody } = createChecks(ladder);
   const { lookUp, lookUpAtState } = createLookUps(ladder);
-  const { openState, ask, write, writeReply } = createAnswers(ladder);
+  const { openState, ask, write } = createAnswers(ladder);
 
   const fail = createFail(needs, versionOf);
   const climb = createClimb<State>(fail);
@@ -239,12 +234,5 @@ export const createHandler = <State extends Scope>(
       inFlight.enter();
       void andThen(climb(context, [limit]), () => run(context));
     },
-    prewarm: createPrewarm<ParsedRequest<State>, State>({
-      cache,
-      release,
-      ask: ({ endpoint, input }, state) => endpoint.ask(input, state),
-      write: (parsed, answer, state) => writeReply(parsed, answer, state, true),
-      longest: longestPrewarm,
-    }),
   };
 };

@@ -10,10 +10,9 @@ import type { Generation } from "../routing/version.js";
 import type { Endpoint } from "./endpoint.js";
 import {
   cacheKeyOf,
-  freezeParsed,
   isRead,
   type Ladder,
-  ParsedRequest,
+  type ParsedRequest,
   type RequestContext,
   type Step,
   type Transport,
@@ -170,11 +169,10 @@ export const createChecks = <State extends Scope>(ladder: Ladder<State>) => {
       } catch (error) {
         throw match.item.path.includes("{") ? pointToPost(error, transport.request) : error;
       }
-      const parsed = new ParsedRequest(endpoint, generation, asked, input, versionHeaders(where));
+      const parsed: ParsedRequest<State> = { endpoint, generation, asked, input, headers: versionHeaders(where) };
       context.parsed = parsed;
       if (key === undefined || endpoint.route.authenticated === true) return;
       context.entry = cache.admit(key, parsed);
-      if (context.entry !== undefined) freezeParsed(parsed);
     },
 
     readBody: (context) => {

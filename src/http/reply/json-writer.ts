@@ -21,8 +21,8 @@ interface Hooks {
 
 interface SerializerOptions {
   amountsAsText: boolean;
-  /** Whether a list that is a free-form part is left out of the text; it is told of them in the order in which they stand there. */
-  leavesOut?: (list: readonly unknown[]) => boolean;
+  /** A free-form part that is left out of the text. */
+  leavesOut?: unknown;
 }
 
 interface DebugBuild {
@@ -56,12 +56,12 @@ const freeFormWriter =
 const writeFreeForm = freeFormWriter((value) => stringify(value) ?? "null");
 const asTexts = freeFormWriter((value) => JSON.stringify(value, (_, part: unknown) => (typeof part === "bigint" ? String(part) : part)));
 
-/** Stands for a list that was left out of a text: no JSON text has such a character. */
+/** Stands for what was left out of a text: no JSON text has such a character. */
 const leftOut = "\0";
 
 const hooksFor = ({ amountsAsText, leavesOut }: SerializerOptions): Hooks => ({
   asInteger: writeInteger,
-  asTime: leavesOut === undefined ? writeFreeForm : (value) => (Array.isArray(value) && leavesOut(value) ? leftOut : writeFreeForm(value)),
+  asTime: leavesOut === undefined ? writeFreeForm : (value) => (value === leavesOut ? leftOut : writeFreeForm(value)),
   asDate: amountsAsText ? asTexts : writeFreeForm,
 });
 const freeForm: JsonSchema = { type: "string", format: "time" };
@@ -140,9 +140,9 @@ export const createSerializer = (schema: unknown, options: SerializerOptions): S
 };
 
 /**
- * A reply may hold long lists, or rows that are large: a webhook may list a hundred thousand addresses, and a page has up to a hundred
- * webhooks. As one text that is 400 MB, and holds up the process for a second. So such parts are left out of the text and written in
- * pieces, and once there is much of them, while the reply is sent.
+ * A reply may hold rows that are large: a webhook may list a hundred thousand addresses, and a page has up to a hundred webhooks. As one
+ * text that is 400 MB, and holds up the process for a second. So rows are written one by one, and once there is much of them, while the
+ * reply is sent.
  */
 
 /** JSON that is not written yet. */
@@ -154,10 +154,7 @@ export interface LongJson {
 /** Writes a reply, or begins to. */
 export type WriteJson = (value: unknown) => string | LongJson;
 
-/** Characters from which on a list is long. All that a page of webhooks has besides such lists is some 10 MB at the worst. */
-const longList = 1_024;
-
-/** Characters from which on a reply with such parts is written while it is sent. Half a megabyte takes a millisecond or two. */
+/** Characters from which on a reply with such rows is written while it is sent. Half a megabyte takes a millisecond or two. */
 const much = 524_288;
 
 /** Characters of one piece. */
@@ -165,50 +162,23 @@ const pieceLength = 65_536;
 
 type List = readonly unknown[];
 
-/** The place in a list up to which it has about so many characters as JSON, and how many they are. */
-const measure = (list: List, from: number, most: number): { end: number; length: number } => {
-  let [end, length] = [from, 0];
-  for (; end < list.length && length < most; end++) {
-    const value = list[end];
-    length += typeof value === "string" ? value.length + 3 : 20;
-  }
-  return { end, length };
-};
-
-/** Whether a list is long, and has no objects or lists at its beginning. */
-const isLong = (list: List): boolean => {
-  const { end, length } = measure(list, 0, longList);
-  return length >= longList && list.slice(0, end).every((value) => typeof value !== "object");
-};
-
-function* listWritten(list: List): Generator<string, void> {
-  for (let from = 0; from < list.length; ) {
-    const { end } = measure(list, from, pieceLength);
-    yield (from === 0 ? "[" : ",") + writeFreeForm(list.slice(from, end)).slice(1, -1);
-    from = end;
-  }
-  yield "]";
-}
-
 function* rowsWritten(rows: List, writeRow: (row: unknown) => string): Generator<string, void> {
   yield "[";
   for (const [index, row] of rows.entries()) yield (index === 0 ? "" : ",") + writeRow(row);
   yield "]";
 }
 
-/** A text with the parts that were left out of it, in pieces. */
-function* piecesOf(text: string, parts: readonly Iterable<string>[]): Generator<string, void> {
-  let piece = "";
-  for (const [index, between] of text.split(leftOut).entries()) {
-    piece += between;
-    for (const some of parts[index] ?? []) {
-      piece += some;
-      if (piece.length < pieceLength) continue;
-      yield piece;
-      piece = "";
-    }
+/** The text around the rows and, in its middle, the rows, in pieces. */
+function* piecesOf(text: string, rows: Iterable<string>): Generator<string, void> {
+  const [before = "", behind = ""] = text.split(leftOut);
+  let piece = before;
+  for (const some of rows) {
+    piece += some;
+    if (piece.length < pieceLength) continue;
+    yield piece;
+    piece = "";
   }
-  yield piece;
+  yield piece + behind;
 }
 
 function* after(begun: readonly string[], rest: Generator<string, void>): Generator<string, void> {
@@ -228,35 +198,17 @@ const begin = (pieces: Generator<string, void>): string | LongJson => {
   return { pieces: () => after(begun, pieces) };
 };
 
-/** Compiles the writer of a reply schema. A reply that is `sentOnce` may be written while it is sent. */
-export const createJsonWriter = (schema: unknown, options: { amountsAsText: boolean; sentOnce: boolean }): WriteJson => {
-  const { amountsAsText, sentOnce } = options;
-  if (!sentOnce) return createSerializer(schema, { amountsAsText });
-  let parts: Iterable<string>[] = [];
-  const leavesOut = (list: List): boolean => isLong(list) && parts.push(listWritten(list)) > 0;
-  const serialize = createSerializer(schema, { amountsAsText, leavesOut });
-  return (value) => {
-    try {
-      const text = serialize(value);
-      return parts.length === 0 ? text : begin(piecesOf(text, parts));
-    } finally {
-      // Until the next reply, nobody holds what this one was made of.
-      parts = [];
-    }
-  };
-};
-
 /** Compiles the writer of a reply whose rows, the list `data`, may be large: they are written one by one. */
 export const createRowsWriter = (schema: { properties: { data: { items: unknown } } }, options: { amountsAsText: boolean }): WriteJson => {
   const { properties } = schema;
   const writeRow = createSerializer(properties.data.items, options);
   const noRows: List = [];
   const withoutRows = { ...schema, properties: { ...properties, data: {} } };
-  const writeRest = createSerializer(withoutRows, { ...options, leavesOut: (list) => list === noRows });
+  const writeRest = createSerializer(withoutRows, { ...options, leavesOut: noRows });
   return (value) => {
     const { data, ...rest } = value as { data: List };
     // What is spread comes last: the other way round, V8 makes a hidden class of each object, which stays until a full collection.
-    return begin(piecesOf(writeRest({ data: noRows, ...rest }), [rowsWritten(data, writeRow)]));
+    return begin(piecesOf(writeRest({ data: noRows, ...rest }), rowsWritten(data, writeRow)));
   };
 };
 

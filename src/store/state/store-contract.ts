@@ -25,9 +25,6 @@ export interface StoreOptions {
   disposable?: boolean;
 }
 
-/** `open` gives a snapshot of the state that is about to be shown. */
-export type Prewarm = (open: (bounds?: SnapshotBounds) => ChainSnapshot) => Promise<void>;
-
 export interface StoreNeeds {
   rules: ChainRules;
   /** Is told how writes go. */
@@ -40,8 +37,6 @@ export interface StoreNeeds {
   clock?: FullClock | undefined;
   /** Given by a replica. */
   timesOf?: TimesOf | undefined;
-  /** Called with each new state before `snapshot` gives it: that waits until this resolves. */
-  prewarm?: Prewarm | undefined;
 }
 
 export type BlockName = Pick<Block, "height" | "id">;

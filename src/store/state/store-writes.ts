@@ -1,4 +1,3 @@
-import type { ChainSnapshot, SnapshotBounds } from "../../../types/chain-adapter.js";
 import { runSliced, type Pace, type Sliced } from "../../async/time-slicing.js";
 import type { FullBlock } from "../../chain/blocks/block.js";
 import { putOrphan, leaveRebuilt } from "../follow/orphans.js";
@@ -150,8 +149,6 @@ interface StoreWritesNeeds extends StoreNeeds {
   environment: Environment;
   views: Views;
   marks: ChainMarks;
-  /** A snapshot of a state that is not shown yet. */
-  snapshotOf(view: StateView, bounds?: SnapshotBounds): ChainSnapshot;
   /** When a block was reverted, in milliseconds since 1970. */
   revertedAt(id: string): number;
 }
@@ -163,8 +160,8 @@ interface StoreWrites extends Pick<Store, Writes> {
   idle(): Promise<void>;
 }
 
-/** Makes what was committed the state that is served, after whatever is to be computed from it beforehand. */
-const createShow = ({ views, marks, snapshotOf, prewarm, changed }: StoreWritesNeeds) => {
+/** Makes what was committed the state that is served. */
+const createShow = ({ views, marks, changed }: StoreWritesNeeds) => {
   const showNow = (view: StateView | undefined): void => {
     views.show(view);
     changed?.();
@@ -176,8 +173,7 @@ const createShow = ({ views, marks, snapshotOf, prewarm, changed }: StoreWritesN
     if (view === undefined || !isNew || !marks.complete) return showNow(view);
     const letGo = views.take(view);
     try {
-      await runSliced(views.prewarm(view));
-      await prewarm?.((bounds) => snapshotOf(view, bounds));
+      await runSliced(views.prepare(view));
     } finally {
       showNow(view);
       letGo();

@@ -8,7 +8,7 @@ import { rankOf } from "../records/ranked-set.js";
 import { existing, readState, stateKey, readBlock, readFullBlock, readRound } from "../records/records.js";
 import { amountKey, numberKey, sets } from "../layout/keys.js";
 import type { OtherReward, Store, StoreNeeds, StoreOptions } from "./store-contract.js";
-import type { ChangesView, KeptBlock, OrphanBlock, ChainSnapshot, SnapshotBounds } from "../../../types/chain-adapter.js";
+import type { ChangesView, KeptBlock, OrphanBlock } from "../../../types/chain-adapter.js";
 import type { RoundDelegate, Tip } from "../../../types/chain.js";
 import { systemClock } from "../../async/clock.js";
 import { PorticoError } from "../../errors.js";
@@ -25,7 +25,7 @@ import { type ChainMarks, createChainMarks, createStoreWrites } from "./store-wr
 import { createSnapshot, createViews, idIn, type StateView, type Views } from "./views.js";
 import { completeKey, readRebuild } from "./rebuild.js";
 
-export type { Prewarm, Store, StoreNeeds, StoreOptions } from "./store-contract.js";
+export type { Store, StoreNeeds, StoreOptions } from "./store-contract.js";
 
 /** What lmdb-js's types leave out: it can read within a given transaction. */
 interface BytesWithin {
@@ -138,11 +138,6 @@ interface StoreReadsNeeds {
   searches: Searches;
 }
 
-interface StoreReads extends Pick<Store, "snapshot" | "snapshotAt" | "changesView"> {
-  /** A snapshot of a state that is not shown yet. */
-  snapshotOf(view: StateView, bounds?: SnapshotBounds): ChainSnapshot;
-}
-
 /** The state that a process serves. In another process than the one that writes, what is committed may be half of a chain at any time. */
 const createServedView = ({ isWriter, views }: StoreReadsNeeds) => (): StateView | undefined => {
   if (isWriter) return views.ofNow();
@@ -153,13 +148,10 @@ const createServedView = ({ isWriter, views }: StoreReadsNeeds) => (): StateView
 };
 
 /** The reading side of the store. */
-const createStoreReads = (needs: StoreReadsNeeds): StoreReads => {
+const createStoreReads = (needs: StoreReadsNeeds): Pick<Store, "snapshot" | "snapshotAt" | "changesView"> => {
   const { isWriter, history, views, marks, searches } = needs;
   const servedView = createServedView(needs);
   const pastLists = createPastLists();
-
-  const snapshotOf: StoreReads["snapshotOf"] = (view, { searchRows = Infinity } = {}) =>
-    createSnapshot(view, searches.begin(searchRows), views.take(view));
 
   const snapshotAt: Store["snapshotAt"] = (height, { searchRows = Infinity } = {}) => {
     if (!history) throw new PorticoError("NOT_SUPPORTED", "This node keeps no history.");
@@ -183,10 +175,9 @@ const createStoreReads = (needs: StoreReadsNeeds): StoreReads => {
   };
 
   return {
-    snapshotOf,
-    snapshot: (bounds) => {
+    snapshot: ({ searchRows = Infinity } = {}) => {
       const view = servedView();
-      return view && snapshotOf(view, bounds);
+      return view && createSnapshot(view, searches.begin(searchRows), views.take(view));
     },
     snapshotAt,
     changesView: () => {
@@ -214,9 +205,8 @@ export const createStore = (options: StoreOptions, needs: StoreNeeds): Store => 
   if (isWriter) views.show(views.ofLastCommit());
   const revertedAt = createRevertedAt(needs);
   const marks = createChainMarks(environment, { isWriter, views, revertedAt });
-  const { snapshotOf, ...reads } = createStoreReads({ isWriter, history, views, marks, searches });
-  const own = { undoBlocks, history, isWriter, environment, views, marks, snapshotOf, revertedAt };
-  const { idle, ...writing } = createStoreWrites({ ...needs, ...own });
+  const reads = createStoreReads({ isWriter, history, views, marks, searches });
+  const { idle, ...writing } = createStoreWrites({ ...needs, undoBlocks, history, isWriter, environment, views, marks, revertedAt });
 
   /** lmdb-js by itself reuses a read transaction until the event loop has turned, and would miss what another process commits meanwhile. */
   const readTip = (): Tip | undefined => {

@@ -1,6 +1,6 @@
 import type { Transaction as ReadTransaction } from "lmdb";
 import type { ChainRules } from "../../chain/rules.js";
-import type { StateRecord, RankedDelegate, WalletRecord } from "../layout/codec.js";
+import type { StateRecord, RankedDelegate } from "../layout/codec.js";
 import { atOnce, type Sliced } from "../../async/time-slicing.js";
 import { type DelegateList, readDelegates, findDelegate } from "../query/lists/delegate-list.js";
 import type { Environment } from "../lmdb/environment.js";
@@ -53,7 +53,6 @@ class StoreSnapshot implements ChainSnapshot {
   private readonly view: StateView;
   private readonly search: Search;
   private readonly letGo: () => void;
-  private lastWallet: WalletRecord | undefined;
 
   constructor(view: StateView, search: Search, release: () => void) {
     this.tip = view.state.tip;
@@ -71,15 +70,9 @@ class StoreSnapshot implements ChainSnapshot {
     return { ...this.view, search: this.search, isPast: false };
   }
 
-  /** A wallet whose transactions are asked for was mostly looked up itself just before. */
-  private record(address: string): WalletRecord | undefined {
-    if (this.lastWallet?.address !== address) this.lastWallet = readWallet(this.view.reading, address);
-    return this.lastWallet;
-  }
-
   wallet(identifier: string): Wallet | undefined {
     const { reading, delegates } = this.view;
-    const record = this.record(identifier) ?? this.record(addressNamed(reading, identifier) ?? "");
+    const record = readWallet(reading, identifier) ?? readWallet(reading, addressNamed(reading, identifier) ?? "");
     return record === undefined ? undefined : presentWallet(record, delegates().byAddress.get(record.address));
   }
 
@@ -110,7 +103,7 @@ class StoreSnapshot implements ChainSnapshot {
   }
 
   transactions(query: TransactionQuery): MaybePromise<Page<Transaction>> {
-    return askTransactions(query, { ...this.needs, wallet: (address) => this.record(address) });
+    return askTransactions(query, { ...this.needs, wallet: (address) => readWallet(this.view.reading, address) });
   }
 
   lock(id: string): Lock | undefined {
@@ -160,7 +153,7 @@ export interface Views {
   /** Counts a reader in. Returns what counts it out again; further calls of that do nothing. */
   take(view: StateView): () => void;
   /** Reads beforehand, for a state about to be shown, what was asked of the current one. */
-  prewarm(view: StateView): Sliced<void>;
+  prepare(view: StateView): Sliced<void>;
   /** Makes a state the current one. */
   show(view: StateView | undefined): void;
   /** Moves the current state to a new read transaction: while the old one is held, pages replaced since it began cannot be reused. */
@@ -240,7 +233,7 @@ export const createViews = ({ environment, rules, openTransaction, tipState }: V
         letGo(view);
       });
     },
-    prewarm: function* (view) {
+    prepare: function* (view) {
       const [entry, before] = [openViews.get(view), current && openViews.get(current)?.delegates];
       if (entry !== undefined && before !== undefined) entry.delegates = lastList = yield* readDelegates(view.reading, view.state, before);
     },

@@ -38,8 +38,6 @@ export interface Follower {
   problem(): string | undefined;
   /** How the store stands to the host's chain, if it is not at its tip and that is more than a moment's lag. */
   standing(): Standing | undefined;
-  /** Whether the store is complete. */
-  isReady(): boolean;
   /** That the store is being rebuilt, why, and how far it is; undefined unless it is. */
   rebuilding(): string | undefined;
   /** That an index is being filled, and how far it is; undefined where none is. */
@@ -283,7 +281,6 @@ export const createFollower = ({ events, lookInterval = looks.interval, ...needs
     look: lookSoon,
     settled: turns.settled,
     problem: retrying.problem,
-    isReady: () => store.isComplete(),
     rebuilding: () => {
       const rebuild = store.rebuilding();
       return rebuild && rebuildText(rebuild, target());

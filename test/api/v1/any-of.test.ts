@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { deepest, transactionsOfAny } from "../../../src/api/v1/any-of.js";
+import { deepest, transactionsOfAny } from "../../../src/api/v1/transactions.js";
 import { PorticoError } from "../../../src/errors.js";
 import type { Transaction } from "../../../types/chain.js";
 import type { ChainSnapshot } from "../../../types/chain-adapter.js";
