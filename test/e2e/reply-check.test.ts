@@ -6,7 +6,7 @@ const json = (schema: object): object => ({ content: { "application/json": { sch
 const check = createReplyCheck({
   openapi: "3.1.0",
   paths: {
-    "/api/things/{id}": {
+    "/things/{id}": {
       get: {
         responses: {
           200: json({ type: "object", required: ["data"], properties: { data: { $ref: "#/components/schemas/Thing" } } }),
@@ -14,7 +14,7 @@ const check = createReplyCheck({
         },
       },
     },
-    "/api/things/top": { get: { responses: { 200: json({ type: "array" }) } } },
+    "/things/top": { get: { responses: { 200: json({ type: "array" }) } } },
   },
   components: {
     schemas: { Thing: { type: "object", required: ["size"], properties: { size: { type: "integer" } } } },

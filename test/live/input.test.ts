@@ -157,10 +157,10 @@ describe("What a reader of events asks for", () => {
     interface Operation { parameters: Parameter[]; responses: { 200: { headers: object } }; requestBody: { content: { "application/json": { schema: { properties: Record<string, Record<string, unknown>> } } } } }
     const { body } = await request(`${api}/openapi.json`);
     const { paths, components } = (await body.json()) as { paths: Record<string, { get: Operation; post: Operation }>; components: { schemas: { Failure: { properties: object } } } };
-    const [stream, feed, changes] = ["/events", "/events/feed", "/changes"].map((path) => paths[`/api${path}`]!);
+    const [stream, feed, changes] = ["/events", "/events/feed", "/changes"].map((path) => paths[path]!);
     const parameter = (operation: Operation, name: string): unknown => operation.parameters.find((one) => one.name === name);
     expect(parameter(stream!.get, "Last-Event-ID")).to.deep.include({ in: "header", required: false, schema: { type: "string" } });
-    expect(parameter(paths["/api/webhooks"]!.post, "Idempotency-Key")).to.deep.include({ in: "header", required: false });
+    expect(parameter(paths["/webhooks"]!.post, "Idempotency-Key")).to.deep.include({ in: "header", required: false });
     expect([stream, feed, changes].map((one) => (parameter(one!.get, "after") as Parameter).schema["default"])).to.deep.equal(["tip", "tip", "genesis"]);
     expect(parameter(feed!.get, "conditions")).to.deep.include({ schema: { type: "string", contentMediaType: "application/json" } });
     const { after, conditions } = feed!.post.requestBody.content["application/json"].schema.properties;

@@ -152,12 +152,16 @@ const sample = {
   deliveries: ["msg_1_3ce4e6581db0a3c6c292085794cb34a9", "msg_1_5c1f895e60aa950400ec64a796e68532"],
 } as const;
 
-/** What the bodies of an event's requests are called: `transaction.pool.added` → `TransactionPoolAdded`. */
+/** What an event is called in names of schemas: `transaction.pool.added` → `TransactionPoolAdded`. */
 const titleOf = (event: string): string =>
   event
     .split(/[^A-Za-z0-9]/)
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
-    .join("") + (event.includes(":") ? "AliasRequest" : "Request");
+    .join("") + (event.includes(":") ? "Alias" : "");
+
+/** `event` and `data` of an event, as those who follow the chain get them. */
+export const followedEvent = (described: Pick<EventDescription, "event" | "source">): TObject =>
+  Type.Object({ event: Type.Literal(described.event), data: eventPayload(described) }, { title: `${titleOf(described.event)}Event` });
 
 /** What the example of an event has beside time, data and name. A block's own event is the first of its events; others come after it. */
 const placeOf = ({ event, source }: EventDescription): object => {
@@ -180,7 +184,7 @@ const requestOf = (described: EventDescription): OutgoingRequest => ({
   summary: described.description,
   description: `${described.description} Sent to the targets of webhooks that ask for it, ${signed} Webhooks with \`batch\` get it within a \`batch\`.`,
   headers: WebhookRequestHeaders,
-  body: Type.Object({ ...webhookRequestMembers(described.source), data: eventPayload(described), event: Type.Literal(described.event) }, { title: titleOf(described.event) }),
+  body: Type.Object({ ...webhookRequestMembers(described.source), data: eventPayload(described), event: Type.Literal(described.event) }, { title: `${titleOf(described.event)}Request` }),
   example: { timestamp: sample.time, data: described.example, event: described.event, ...placeOf(described) },
   answers,
 });
@@ -204,7 +208,7 @@ const ping: OutgoingRequest = {
 
 /** `requests`: of the events. */
 const batchOf = (requests: readonly OutgoingRequest[]): OutgoingRequest => {
-  const event = Type.Unsafe<unknown>({ anyOf: requests.map(({ body }): TSchema => body), required: ["webhook-id"] });
+  const event = Type.Unsafe<unknown>({ anyOf: requests.map(({ body }): TSchema => body), required: ["webhook-id"], discriminator: { propertyName: "event" } });
   const examples = requests.filter(({ name }) => name === "block.applied" || name === "transaction.applied");
   return {
     name: "batch",
