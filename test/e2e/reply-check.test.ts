@@ -39,7 +39,7 @@ describe("the check of replies against the OpenAPI document", () => {
   });
 
   it("refuses a path, a method and a status that are not documented", () => {
-    expect(reply("/api/others", 200, {})).to.throw("no path for /api/others");
+    expect(reply("/api/others", 200, {})).to.throw("no path for /others");
     expect(reply("/api/things/5", 200, {}, "POST")).to.throw("knows no 200 of post");
     expect(reply("/api/things/5", 422, {})).to.throw("knows no 422 of get");
   });

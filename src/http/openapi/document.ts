@@ -166,9 +166,6 @@ const failuresOf = <State extends Scope>(route: Route<State>, generation: Genera
 const formOfReplies = <State extends Scope>(route: Route<State>, { prefix = "" }: OpenApiOptions): DescribedForm =>
   generationOf(route.versions) === 1 ? "number" : (formOf(prefix) ?? "either");
 
-const bodyContent = (content: Readonly<Record<string, unknown>>, writer: SchemaWriter, form: DescribedForm): JsonSchema =>
-  Object.fromEntries(Object.entries(content).map(([type, schema]) => [type, { schema: writer.reply(schema, form) }]));
-
 /** An object that has no name of its own is named after its operation. */
 const named = (schema: TSchema, name: string): TSchema => (schema.type === "object" ? { title: name, ...schema } : schema);
 
@@ -176,9 +173,13 @@ const responsesOf = <State extends Scope>(route: Route<State>, writer: SchemaWri
   const generation = generationOf(route.versions);
   const form = formOfReplies(route, options);
   const example = options.examples?.[routeName(route)];
-  const reply = writer.reply(named(replySchema(route), `${capitalized(routeName(route))}Reply`), form);
-  const content = route.kind === "body" ? withTexts(bodyContent(route.content, writer, form), example, form) : undefined;
-  const schema = generation === 1 ? { anyOf: [reply, writer.reply(FirstGenerationFailure, "number")] } : reply;
+  const write = (schema: TSchema): JsonSchema => writer.reply(named(schema, `${capitalized(routeName(route))}Reply`), form);
+  const schemaOf = (reply: JsonSchema): JsonSchema =>
+    generation === 1 ? { anyOf: [reply, writer.reply(FirstGenerationFailure, "number")] } : reply;
+  const content =
+    route.kind === "body"
+      ? withTexts(Object.fromEntries(Object.entries(route.content).map(([type, schema]) => [type, { schema: write(schema) }])), example, form)
+      : json(schemaOf(write(replySchema(route))), replyExample(example, form));
   const status = route.kind === "item" && route.status !== undefined ? route.status : 200;
   const headers = referToHeaders([
     "API-Version",
@@ -186,7 +187,7 @@ const responsesOf = <State extends Scope>(route: Route<State>, writer: SchemaWri
     ...(route.kind === "body" && route.stateless === true ? [] : ["X-Block-Height" as const]),
     ...(isCached(route) ? ["ETag" as const] : []),
   ]);
-  const success = { description: route.summary, headers, content: content ?? json(schema, replyExample(example, form)) };
+  const success = { description: route.summary, headers, content };
   return {
     [typeof status === "number" ? status : 200]: success,
     ...(typeof status === "number" ? {} : { default: success }),

@@ -132,7 +132,7 @@ export const createSchemaWriter = (amounts: DescribedForm): SchemaWriter => {
   return {
     components,
     reply: (schema, amounts) => write(schema, { amounts, input: false }),
-    input: (schema) => write(schema, { amounts, input: true }),
+    input: (schema) => write(schema, { amounts: "either", input: true }),
   };
 };
 
