@@ -562,9 +562,21 @@ describe("the webhook routes", () => {
     const schemas = components.schemas as Record<string, { anyOf: { $ref: string }[]; discriminator: { propertyName: string; mapping: Record<string, string> }; properties: Record<string, Record<string, unknown>> }>;
     const { anyOf, discriminator } = schemas.FollowedEvent ?? expect.fail();
     expect(Object.values(discriminator.mapping)).to.deep.equal(anyOf.map(({ $ref }) => $ref));
-    expect(discriminator.mapping).to.include({ "peer.added": "#/components/schemas/PeerAddedEvent" });
-    expect(schemas.PeerAddedEvent?.properties).to.deep.include({ event: { const: "peer.added", type: "string" }, data: { $ref: "#/components/schemas/PeerOfHost" } });
+    expect(discriminator.mapping).to.include({ "peer.added": "#/components/schemas/PeerAddedInFeed" });
+    expect(schemas.PeerAddedInFeed?.properties).to.deep.include({ event: { const: "peer.added", type: "string" }, data: { $ref: "#/components/schemas/PeerOfHost" } });
     expect((schemas.Batch?.properties.events?.items as typeof schemas.Batch)?.discriminator.mapping).to.include({ "peer.added": "#/components/schemas/PeerAddedRequest" });
+  });
+
+  it("are described with a name of its own for each event, however a host calls its events", async () => {
+    const names = ["peer-added", "peer:added", "Peer.added", "peer.Added", ".peer.added", "followed", "block.of", "ping", "batch", "1", "ü"];
+    const { url } = await startNode({ options: { webhooks: { events: names } } });
+    const { webhooks, components } = (await (await fetch(`${url}/openapi.json`)).json()) as OpenApiDocument;
+    expect(webhooks).to.include.keys(names);
+    const ids = Object.values(webhooks).map(({ post }) => (post as { operationId: string }).operationId);
+    expect(ids).to.have.length(new Set(ids).size);
+    expect(ids).to.include.members(["onPeerAdded", "onPeer_45_added", "onState_58_started"]);
+    const { mapping } = (components.schemas as Record<string, { discriminator: { mapping: object } }>).FollowedEvent?.discriminator ?? expect.fail();
+    expect(mapping).to.include.keys(names).and.to.satisfy((references: object) => new Set(Object.values(references)).size === Object.keys(references).length);
   });
 
   it("describe no such requests when webhooks are off", async () => {

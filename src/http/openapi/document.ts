@@ -35,22 +35,17 @@ const withValues = (parameters: readonly JsonSchema[], example: OperationExample
 const valueOf = ({ schema }: JsonSchema, text: string | undefined): unknown =>
   text !== undefined && (schema as JsonSchema).type === "integer" ? Number(text) : text;
 
-/** `transaction.pool.added` → `onTransactionPoolAdded`. A name with a colon is another one for an event whose name has points. */
-const operationOfOutgoing = (name: string): string => {
-  return `on${capitalized(name)}${name.includes(":") ? "Alias" : ""}`;
-};
-
 /** The member `webhooks` of an OpenAPI document: by event or what else it is, the request that a target gets. */
 const describeOutgoing = (requests: readonly OutgoingRequest[], writer: SchemaWriter): Record<string, JsonSchema> =>
   Object.fromEntries(
-    requests.map(({ name, summary, description, headers, body, example, answers }) => [
+    requests.map(({ name, operation, summary, description, headers, body, example, answers }) => [
       name,
       {
         post: {
           tags: ["webhooks"],
           summary,
           description,
-          operationId: operationOfOutgoing(name),
+          operationId: operation,
           security: [],
           parameters: headerParameters(headers, writer),
           requestBody: { required: true, content: { "application/json": { schema: writer.reply(body, "number"), example } } },
