@@ -83,8 +83,8 @@ import type { paths } from "./types.js";
 import { getBlock, getWallets, searchTransactions } from "./client/index.js";
 import { client } from "./client/client.gen.js";
 
-type Block = paths["/api${prefix}/blocks/{id}"]["get"]["responses"]["200"]["content"]["application/json"];
-client.setConfig({ baseUrl: "${origin}" });
+type Block = paths["/blocks/{id}"]["get"]["responses"]["200"]["content"]["application/json"];
+client.setConfig({ baseUrl: "${origin}/api${prefix}" });
 
 const block: Block | undefined = (await getBlock({ path: { id: "1" } })).data;
 if (block?.data.height !== 1) throw new Error("getBlock: " + JSON.stringify(block));

@@ -76,7 +76,7 @@ try {
   const headers = { authorization: token, "content-type": "application/json" };
 
   const ask = async ({ method, path }: Operation, { params = {}, query, body }: Ask, prefix: string, accept: string): Promise<string> => {
-    const filled = path.replace(/^\/api/, `/api${prefix}`).replace(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(params[name] ?? name));
+    const filled = `/api${prefix}${path}`.replace(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(params[name] ?? name));
     const reply = await fetch(`${origin}${filled}${query === undefined ? "" : `?${query}`}`, { method, headers: { ...headers, accept }, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
     if (!reply.ok) throw new Error(`${method} ${filled}: ${reply.status} ${await reply.text()}`);
     if (accept !== "text/event-stream") return reply.text();
@@ -112,7 +112,7 @@ try {
     if (types.includes("application/json")) {
       const reply = cut(exactly(await ask(operation, asked, "", "application/json"), operationId));
       const again = operation.method === "GET" || /[Ss]earch|Unlocked|Feed/.test(operationId);
-      const inText = again && !operation.path.startsWith("/api/v1") ? cut(JSON.parse(await ask(operation, asked, "/strings", "application/json"))) : reply;
+      const inText = again && !operation.path.startsWith("/v1") ? cut(JSON.parse(await ask(operation, asked, "/strings", "application/json"))) : reply;
       made[operationId] = { ...kept, reply, ...(JSON.stringify(inText) === JSON.stringify(reply) || !/"\d+"/.test(JSON.stringify(inText)) ? {} : { replyInText: inText }) };
     } else made[operationId] = kept;
   }

@@ -49,3 +49,17 @@ export const groups: Readonly<Record<string, string>> = {
   wallets: "Wallets: balance, nonce, vote, and what they sent and received.",
   webhooks: "Webhooks: the node calls a URL of yours when something happens. All of these need a token.",
 };
+
+/** What the docs say of the interface as a whole. */
+export const guide = (network: string): string => `The public interface of a node of the network ${network}.
+
+- **Paths** without a version are of the node's default generation; below \`/v2\` and \`/v1\`, each generation has its own.
+- **Amounts** are whole numbers of 1e-8 of the token. Some exceed 2^53: \`API-Amounts: string\`, or a path below \`/strings\`, gives them as text.
+- **Lists** come in pages: \`limit\` is 1 to 100, and \`meta.next\` is the path of the next page. \`orderBy=balance:desc\` orders them.
+- **Filters** are the searchable fields: \`type=3\`, or \`amount.from=1\` and \`amount.to=9\`. A search takes them in its body.
+- **Earlier states**: with \`at\`, a height, a block's id, a day or a time, the reply is the one given then.
+- **Events**: \`/events\` streams them, \`/events/feed\` has them in pages, webhooks are called. To go on, pass the last cursor as \`after\`.
+- **The token**: only webhooks need one. Enter it at *Authorize*; clients send it as \`Authorization\`.
+- **Errors** of the second generation have a \`code\` for programs. After 429 and 503, wait for \`Retry-After\` seconds.
+- **Caching**: the \`ETag\` of a reply changes with its bytes; \`X-Block-Height\` is the height that it was computed at.
+- **Examples** of replies are of a test network.`;

@@ -11,7 +11,7 @@ import { createJsonServer } from "./hosts/node-server.js";
 import { bodyGateLimits, createBodyGate, createBodyReader } from "./input/body.js";
 import { createInputReaders } from "./input/input-reader.js";
 import {
-  createOpenApiByPrefix,
+  createOpenApis,
   type Examples,
   type GroupDescriptions,
   type OpenApiDocument,
@@ -80,11 +80,11 @@ export const createEdge = <State extends Scope>(options: EdgeOptions, needs: Edg
     ...needs.routes,
     rootRoute<State>(basePath, needs.info),
     healthRoute<State>(needs.health),
-    openApiRoute<State>((prefix) => documents(prefix)),
+    openApiRoute<State>((...which) => documents(...which)),
     ...docsRoutes<State>(),
   ];
   const { groups, examples, info, outgoing } = needs;
-  const documents = createOpenApiByPrefix(routes, { ...options, groups, examples }, info, outgoing);
+  const documents = createOpenApis(routes, { ...options, groups, examples }, info, outgoing);
 
   const endpointNeeds = { basePath, inputReader: createInputReaders({ epoch: needs.epoch }) };
   const endpoints = routes.map((route) => createEndpoint(route, endpointNeeds));

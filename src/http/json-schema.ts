@@ -10,6 +10,9 @@ export const amountKeyword = "x-amount";
 /** Marks the schema of a free-form part of replies in which every bigint is an amount. */
 export const amountsInsideKeyword = "x-amounts-inside";
 
+/** What the docs say in the place of a schema that is written as one. */
+export const describedKeyword = "x-described";
+
 /** Whether a schema has an amount anywhere in it. */
 export const hasAmount = (schema: unknown): boolean =>
   Array.isArray(schema)

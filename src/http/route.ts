@@ -223,6 +223,8 @@ export interface OperationExample {
 export interface OutgoingRequest {
   /** Its event, or what else it is: all are distinct. */
   name: string;
+  /** Its `operationId`. */
+  operation: string;
   summary: string;
   description: string;
   /** One member per header; all are always sent. */

@@ -1,9 +1,10 @@
 import { Type } from "@sinclair/typebox";
 import type { MaybePromise } from "../../types/chain-adapter.js";
 import type { Health } from "../../types/plugin.js";
+import { WholeNumber } from "./input/schema.js";
 import type { OpenApiDocument, OpenApiInfo } from "./openapi/document.js";
 import { type Route, routesOf, type Scope } from "./route.js";
-import type { AmountPrefix } from "./routing/version.js";
+import type { AmountPrefix, Generation } from "./routing/version.js";
 
 const Root = Type.Object(
   {
@@ -75,8 +76,12 @@ export const healthRoute = <State extends Scope>(health: () => MaybePromise<Heal
     answer: () => health(),
   });
 
+export const GenerationQuery = Type.Object({
+  generation: Type.Optional(Type.Unsafe<Generation>(WholeNumber({ minimum: 1, maximum: 2, description: "The generation that is described alone. Default: both." }))),
+});
+
 /** `GET /openapi.json`: the document of the prefix below which it is asked for. */
-export const openApiRoute = <State extends Scope>(documentOf: (prefix: AmountPrefix) => OpenApiDocument): Route<State> =>
+export const openApiRoute = <State extends Scope>(documentOf: (prefix: AmountPrefix, generation?: Generation) => OpenApiDocument): Route<State> =>
   routesOf<State>().item({
     method: "GET",
     path: "/openapi.json",
@@ -85,9 +90,10 @@ export const openApiRoute = <State extends Scope>(documentOf: (prefix: AmountPre
     summary: "Describes this interface.",
     stateless: true,
     cache: "tip",
+    query: GenerationQuery,
     reply: Type.Unsafe<OpenApiDocument>({}),
-    answer: ({ prefix, versioned }) => {
-      const document = documentOf(prefix);
+    answer: ({ prefix, versioned, query }) => {
+      const document = documentOf(prefix, query.generation);
       if (!versioned) return document;
       return { ...document, servers: document.servers.map(({ url, ...server }) => ({ ...server, url: url === "." ? ".." : `../${url}` })) };
     },

@@ -1,10 +1,11 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { type TArray, Type } from "@sinclair/typebox";
+import { type TArray, type TObject, Type } from "@sinclair/typebox";
 import { derivedEvents } from "../follow/derive.js";
 import { type FullClock, systemAfter } from "../async/clock.js";
 import { PorticoError } from "../errors.js";
 import type { Follow } from "../follow/follow.js";
 import { AsJson, Flag, type InputKind, InputOf, ListOf, OneOf, Text, WholeNumber } from "../http/input/schema.js";
+import { describedKeyword } from "../http/json-schema.js";
 import { type Route, routesOf, type Scope } from "../http/route.js";
 import { changeStream } from "./change-stream.js";
 import { createOpenEvents } from "./event-stream.js";
@@ -20,6 +21,8 @@ interface LiveNeeds {
   conditions: TArray;
   /** Names of all events that there may be. */
   eventNames: readonly string[];
+  /** For the docs: `event` and `data` of each. */
+  events: readonly TObject[];
   /** Whether events of blocks and transactions come from the chain; if not, all are the host's. */
   offersChanges: boolean;
   /** Of a replica: URL of the node that it follows. */
@@ -75,28 +78,30 @@ const feedOf = (needs: LiveNeeds) => ({
   wait: Type.Optional(WholeNumber({ minimum: 0, maximum: 60, default: 0, description: "Seconds to wait for events, if there are none." })),
 });
 
-const Event = Type.Object(
-  {
-    id: Type.String({ description: "The same whenever and wherever the event is read." }),
-    event: Type.String(),
-    timestamp: Type.Integer({ description: "Milliseconds since 1970." }),
-    data: Type.Unknown({ description: "As in the deliveries of webhooks." }),
-    cursor: Type.String({ description: "Where to go on after the event." }),
-    block: Type.Unsafe<{ height: number; id: string } | null>({
-      anyOf: [
-        { type: "object", properties: { height: { type: "integer" }, id: { type: "string" } }, required: ["height", "id"] },
-        { type: "null" },
-      ],
-      description: "Null for events of the host.",
-    }),
-  },
-  { title: "FollowedEvent" },
-);
+const eventMembers = {
+  id: Type.String({ description: "The same whenever and wherever the event is read." }),
+  event: Type.String(),
+  timestamp: Type.Integer({ description: "Milliseconds since 1970." }),
+  data: Type.Unknown({ description: "As in the deliveries of webhooks." }),
+  cursor: Type.String({ description: "Where to go on after the event." }),
+  block: Type.Unsafe<{ height: number; id: string } | null>({
+    anyOf: [
+      { type: "object", properties: { height: { type: "integer" }, id: { type: "string" } }, required: ["height", "id"] },
+      { type: "null" },
+    ],
+    description: "Null for events of the host.",
+  }),
+};
 
-const FeedReply = Type.Object(
-  { data: Type.Array(Event), meta: Type.Object({ cursor: Type.String(), tip: Type.String(), more: Type.Boolean() }) },
-  { title: "Feed" },
-);
+const feedReply = ({ events }: LiveNeeds) => {
+  const described = {
+    anyOf: events.map(({ properties, title }) => Type.Object({ ...eventMembers, ...properties }, { title: String(title) })),
+    discriminator: { propertyName: "event" },
+  };
+  const event = Type.Object(eventMembers, { title: "FollowedEvent", [describedKeyword]: described });
+  const meta = Type.Object({ cursor: Type.String(), tip: Type.String(), more: Type.Boolean() });
+  return Type.Object({ data: Type.Array(event), meta }, { title: "Feed" });
+};
 
 /** Milliseconds after which a stream sends something in any case: it is promised every 15 s. */
 const heartbeat = 14_000;
@@ -169,13 +174,13 @@ const feedRoutes = <State extends Scope>(needs: LiveNeeds, select: Select): Rout
         { ...options, limit, wait },
         { ...request, follow, isStopping },
       );
-      return page as unknown as (typeof FeedReply)["static"];
+      return page as unknown as ReturnType<typeof feedReply>["static"];
     } finally {
       release();
     }
   };
 
-  const route = { ...live, waits: true, largeRows: true, path: "/events/feed", reply: FeedReply } as const;
+  const route = { ...live, waits: true, largeRows: true, path: "/events/feed", reply: feedReply(needs) } as const;
   return [
     item({
       ...route,

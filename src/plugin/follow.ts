@@ -12,6 +12,7 @@ import { createFollow, type FollowRoom } from "../follow/create-follow.js";
 import { derivedEvents } from "../follow/derive.js";
 import type { Follow } from "../follow/follow.js";
 import { type HostFeed, startHostFeed } from "../follow/host-feed.js";
+import { followedEvent } from "../api/webhooks/requests.js";
 import { describeEvents } from "../follow/event-catalogue.js";
 import type { HostChain } from "./host.js";
 import type { Shared } from "./webhooks.js";
@@ -170,8 +171,10 @@ export const createLive = <State extends Scope>(
     },
   };
 
+  const sourceOf = (event: string) => (offersChanges && derivedEvents.includes(event) ? "chain" : "host");
+  const events = eventNames.map((event) => followedEvent({ event, source: sourceOf(event) }));
   return {
-    routes: liveRoutes<State>({ follow, feed, filters, conditions: conditionsInput, eventNames, offersChanges, node, isStopping, clock }),
+    routes: liveRoutes<State>({ follow, feed, filters, conditions: conditionsInput, eventNames, events, offersChanges, node, isStopping, clock }),
     close: async () => {
       const ending = worker;
       worker = undefined;

@@ -1,7 +1,7 @@
 import type { NodeContext, ReaderContext } from "../../types/node-context.js";
 import type { ApiPlugin } from "../../types/plugin.js";
 import { examples } from "../api/examples.js";
-import { groups } from "../api/index.js";
+import { groups, guide } from "../api/index.js";
 import type { ApiState } from "../api/state.js";
 import { v1Routes } from "../api/v1/index.js";
 import { v2Routes } from "../api/index.js";
@@ -191,7 +191,7 @@ const createPluginEdge = (context: NodeContext | ReaderContext, node: Node, { li
     info: {
       title: "Portico",
       version,
-      description: `The public interface of a node of the network ${context.network.network.name}.`,
+      description: guide(context.network.network.name),
       license: { name: "MIT", identifier: "MIT" },
       contact: { name: "The operator of this node" },
     },

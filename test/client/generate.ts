@@ -31,15 +31,14 @@ const declare = (name: string, text: string): string => {
 
 const unique = (types: readonly string[]): string => [...new Set(types)].join(" | ");
 
-/** The fields of an order; undefined for any other schema. Names in snake_case are for old clients. */
-const orderFields = ({ pattern }: JsonSchema): string[] | undefined =>
-  /^\^\(([\w|]+)\)\(:\(/.exec(String(pattern))?.[1]?.split("|").filter((name) => !name.includes("_"));
+/** The fields of an order; undefined for any other schema. */
+const orderFields = ({ enum: orders }: JsonSchema): string[] | undefined =>
+  Array.isArray(orders) && String(orders[0]).endsWith(":asc") ? unique(orders.map((order: string) => JSON.stringify(order.split(":")[0]))).split(" | ") : undefined;
 
 const ofKind = (accepts: JsonSchema): string => {
   const fields = orderFields(accepts);
-  if (fields !== undefined) return `Order<${unique(fields.map((field) => JSON.stringify(field)))}>`;
+  if (fields !== undefined) return `Order<${fields.join(" | ")}>`;
   if (String(accepts.pattern).includes(isoDate.source)) return "string | number";
-  if (Array.isArray(accepts.anyOf) && accepts.anyOf.some(({ pattern }: JsonSchema) => pattern === "^-?\\d{1,40}$")) return "bigint";
   return typeOf(accepts, true);
 };
 
@@ -160,7 +159,7 @@ const sharedAmounts = (schema: unknown): string | undefined => {
 
 type AnyRoute = Route;
 
-const live = liveRoutes({ conditions: conditionsInput, eventNames: [], offersChanges: true } as unknown as Parameters<typeof liveRoutes>[0]);
+const live = liveRoutes({ conditions: conditionsInput, eventNames: [], events: [], offersChanges: true } as unknown as Parameters<typeof liveRoutes>[0]);
 /** Streams have methods of their own: `follow` and `changes`. */
 const routes = [...v2Routes, ...live].filter(({ path }) => path !== "/events" && path !== "/changes") as unknown as AnyRoute[];
 

@@ -122,13 +122,13 @@ it("the first generation is documented: its paths, their parameters and their re
     responses: Record<string, unknown>;
   }
   const { paths } = (await (await served.ask("/openapi.json")).json()) as { paths: Record<string, { get: Operation }> };
-  expect(Object.keys(paths).filter((path) => path.startsWith("/api/v1/"))).to.have.members(v1Routes.map(({ path }) => `/api/v1${path}`));
+  expect(Object.keys(paths).filter((path) => path.startsWith("/v1/"))).to.have.members(v1Routes.map(({ path }) => `/v1${path}`));
   const taken = (path: string): string[] => (paths[path]?.get.parameters ?? []).map(({ name, required }) => (required ? `${name}!` : name));
-  expect(taken("/api/v1/delegates/search")).to.deep.equal(["q!", "limit", "offset", "orderBy"]);
-  expect(taken("/api/v1/peers/get")).to.deep.equal(["ip!", "port!"]);
-  expect(taken("/api/v1/accounts/count")).to.deep.equal([]);
-  expect(Object.keys(paths["/api/v1/delegates/getNextForgers"]?.get.responses ?? {})).to.deep.equal(["200", "400", "408", "417", "429", "431", "500", "501", "503"]);
-  expect(Object.keys(paths["/api/v1/delegates/get"]?.get.responses ?? {})).to.deep.equal(["200", "400", "408", "417", "429", "431", "500", "503"]);
+  expect(taken("/v1/delegates/search")).to.deep.equal(["q!", "limit", "offset", "orderBy"]);
+  expect(taken("/v1/peers/get")).to.deep.equal(["ip!", "port!"]);
+  expect(taken("/v1/accounts/count")).to.deep.equal([]);
+  expect(Object.keys(paths["/v1/delegates/getNextForgers"]?.get.responses ?? {})).to.deep.equal(["200", "400", "408", "417", "429", "431", "500", "501", "503"]);
+  expect(Object.keys(paths["/v1/delegates/get"]?.get.responses ?? {})).to.deep.equal(["200", "400", "408", "417", "429", "431", "500", "503"]);
 });
 
 describe("the first generation by default", () => {

@@ -6,7 +6,7 @@ const json = (schema: object): object => ({ content: { "application/json": { sch
 const check = createReplyCheck({
   openapi: "3.1.0",
   paths: {
-    "/api/things/{id}": {
+    "/things/{id}": {
       get: {
         responses: {
           200: json({ type: "object", required: ["data"], properties: { data: { $ref: "#/components/schemas/Thing" } } }),
@@ -14,7 +14,7 @@ const check = createReplyCheck({
         },
       },
     },
-    "/api/things/top": { get: { responses: { 200: json({ type: "array" }) } } },
+    "/things/top": { get: { responses: { 200: json({ type: "array" }) } } },
   },
   components: {
     schemas: { Thing: { type: "object", required: ["size"], properties: { size: { type: "integer" } } } },
@@ -39,7 +39,7 @@ describe("the check of replies against the OpenAPI document", () => {
   });
 
   it("refuses a path, a method and a status that are not documented", () => {
-    expect(reply("/api/others", 200, {})).to.throw("no path for /api/others");
+    expect(reply("/api/others", 200, {})).to.throw("no path for /others");
     expect(reply("/api/things/5", 200, {}, "POST")).to.throw("knows no 200 of post");
     expect(reply("/api/things/5", 422, {})).to.throw("knows no 422 of get");
   });

@@ -42,7 +42,7 @@ export const createReplyCheck = (document: unknown): ReplyCheck => {
 };
 
 const checkBy = (document: Document): ReplyCheck => {
-  const ajv = new Ajv2020({ strict: false, allErrors: false });
+  const ajv = new Ajv2020({ strict: false, allErrors: false, formats: { bigint: true } });
   ajv.addSchema(document, "openapi");
   const validators = new Map<string, ValidateFunction>();
 
@@ -60,7 +60,7 @@ const checkBy = (document: Document): ReplyCheck => {
   };
 
   return ({ method, path, status, body }) => {
-    const template = templateOf(path.replace(/\?.*$/, "").replace(/^(\/api(?:\/numbers|\/strings)?)\/v2\//, "$1/"));
+    const template = templateOf(path.replace(/\?.*$/, "").replace(/^\/api(?:\/numbers|\/strings)?(?:\/v2)?(?=\/|$)/, "") || "/");
     const place = schemaAt(template, method.toLowerCase(), String(status));
     const validate = validators.get(place) ?? ajv.compile({ $ref: place });
     validators.set(place, validate);

@@ -168,7 +168,7 @@ describe("random requests made from the OpenAPI document", () => {
     const bodyText = body === undefined ? fc.constant(undefined) : fc.oneof({ weight: 8, arbitrary: valueOf(body).map(jsonOf) }, { weight: 1, arbitrary: fc.string() }, { weight: 1, arbitrary: fc.constant(undefined) });
     const coding = fc.constantFrom("", "", "", "gzip", "br", "deflate", "gzip, gzip");
     return fc.tuple(pathArbitrary, fc.array(pair, { maxLength: 4 }), headers, bodyText, coding).map(([values, pairs, given, json, encoding]) => {
-      const filled = values.reduce((so, [name, value]) => so.replace(`{${name}}`, value), path);
+      const filled = values.reduce((so, [name, value]) => so.replace(`{${name}}`, value), `/api${path}`);
       const bytes = json === undefined ? undefined : encoding === "gzip" ? gzipSync(json) : encoding === "br" ? brotliCompressSync(json) : Buffer.from(json);
       const sentHeaders = { ...given, ...(json !== undefined && encoding !== "" ? { "content-encoding": encoding } : {}), ...(bytes === undefined ? {} : { "content-length": String(bytes.length) }) };
       return { method, path: pairs.length === 0 ? filled : `${filled}?${pairs.join("&")}`, headers: sentHeaders, body: bytes };

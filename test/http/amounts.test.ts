@@ -174,30 +174,30 @@ describe("the form of amounts", () => {
     type Node = Record<string, unknown>;
     const documentAt = async (path: string) => {
       const { json } = await get(path);
-      return json as { paths: Record<string, { get?: { parameters?: { name: string; in: string }[] } }>; components: { schemas: Record<string, { properties: Record<string, Node> }> } };
+      return json as { paths: Record<string, { get?: { parameters?: { name: string; in: string }[] } }>; servers: { url: string }[]; components: { schemas: { Amount: Node } } };
     };
-    const sizeIn = ({ components }: Awaited<ReturnType<typeof documentAt>>): unknown => components.schemas.Thing?.properties.size;
+    const amountIn = ({ components }: Awaited<ReturnType<typeof documentAt>>): unknown => components.schemas.Amount;
     const headersOf = (parameters: { name: string; in: string }[] = []) => parameters.filter((parameter) => parameter.in === "header");
 
     it("is either where a header chooses it, and the header is described where a reply has amounts", async () => {
       const document = await documentAt("/api/openapi.json");
-      expect(sizeIn(document)).to.deep.equal({ anyOf: [{ type: "integer" }, { type: "string", pattern: "^-?\\d+$" }] });
-      for (const path of ["/api/things", "/api/things/{name}"]) {
+      expect(amountIn(document)).to.deep.equal({ anyOf: [{ type: "integer", format: "bigint" }, { type: "string", pattern: "^-?\\d{1,40}$", format: "bigint" }], format: "bigint" });
+      for (const path of ["/things", "/things/{name}"]) {
         const [header, ...others] = headersOf(document.paths[path]?.get?.parameters);
         expect(header).to.deep.include({ name: "API-Amounts", required: false, schema: { type: "string", enum: ["number", "string"], default: "number" } });
         expect(others).to.deep.equal([]);
       }
-      for (const path of ["/api/echo", "/api/health", "/api/v1/old/get"]) {
+      for (const path of ["/echo", "/health", "/v1/old/get"]) {
         expect(headersOf(document.paths[path]?.get?.parameters), path).to.deep.equal([]);
       }
     });
 
-    it("is one form where the path chooses it, with the paths below the prefix and no header", async () => {
-      for (const [prefix, schema] of [["strings", { type: "string", pattern: "^-?\\d+$" }], ["numbers", { type: "integer" }]] as const) {
+    it("is one form where the path chooses it, with the prefix in its server and no header", async () => {
+      for (const [prefix, schema] of [["strings", { type: "string", pattern: "^-?\\d{1,40}$", format: "bigint" }], ["numbers", { type: "integer", format: "bigint" }]] as const) {
         const document = await documentAt(`/api/${prefix}/openapi.json`);
-        expect(sizeIn(document)).to.deep.equal(schema);
-        expect(Object.keys(document.paths).filter((path) => !path.startsWith(`/api/${prefix}`))).to.deep.equal([]);
-        expect(document.paths).to.include.keys(`/api/${prefix}/things`, `/api/${prefix}/v1/old/get`, `/api/${prefix}`);
+        expect(amountIn(document)).to.deep.equal(schema);
+        expect(document.servers.map(({ url }) => url)).to.deep.equal([`../${prefix}`]);
+        expect(document.paths).to.include.keys("/things", "/v1/old/get", "/");
         for (const { get: operation } of Object.values(document.paths)) expect(headersOf(operation?.parameters)).to.deep.equal([]);
       }
     });

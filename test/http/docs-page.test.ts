@@ -24,11 +24,11 @@ describe("the page of the docs", () => {
       const { port } = served.get(basePath) ?? expect.fail();
       for (const path of ["/docs", "/v2/docs", "/strings/docs"]) {
         const { links } = await linksOf(port, basePath + path);
-        expect(links).to.have.length(5);
+        expect(links).to.have.length(7);
         for (const link of links) {
           const { status, headers, bytes } = await ask(port, link, { headers: { "Accept-Encoding": "br" } });
           expect(status, link).to.equal(200);
-          expect(headers["content-type"], link).to.match(link.endsWith(".css") ? /^text\/css/ : link.endsWith(".js") ? /^text\/javascript/ : /^application\/json/);
+          expect(headers["content-type"], link).to.match(link.endsWith(".css") ? /^text\/css/ : link.endsWith(".js") ? /^text\/javascript/ : link.endsWith("/docs") ? /^text\/html/ : /^application\/json/);
           expect(bytes.length, link).to.be.above(20);
         }
       }

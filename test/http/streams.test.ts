@@ -496,7 +496,7 @@ describe("files", () => {
     await served.stop();
     const { paths } = served.edge.openapi;
     expect(paths).to.not.have.any.keys("/api/pages/one");
-    const { responses } = paths["/api/streams/short"]?.get as { responses: Record<string, { content: unknown }> };
+    const { responses } = paths["/streams/short"]?.get as { responses: Record<string, { content: unknown }> };
     expect(responses["200"]?.content).to.deep.equal({ "text/plain": { schema: { type: "string" } } });
   });
 

@@ -154,16 +154,17 @@ describe("What a reader of events asks for", () => {
 
   it("is told of what there is to ask for by the OpenAPI document", async () => {
     interface Parameter { in: string; name: string; required: boolean; schema: Record<string, unknown> }
-    interface Operation { parameters: Parameter[]; responses: { 200: { headers: object } }; requestBody: { content: { "application/json": { schema: { properties: Record<string, Record<string, unknown>> } } } } }
+    interface Operation { parameters: Parameter[]; responses: { 200: { headers: object } }; requestBody: { content: { "application/json": { schema: object } } } }
     const { body } = await request(`${api}/openapi.json`);
-    const { paths, components } = (await body.json()) as { paths: Record<string, { get: Operation; post: Operation }>; components: { schemas: { Failure: { properties: object } } } };
-    const [stream, feed, changes] = ["/events", "/events/feed", "/changes"].map((path) => paths[`/api${path}`]!);
+    const { paths, components } = (await body.json()) as { paths: Record<string, { get: Operation; post: Operation }>; components: { schemas: { Failure: { properties: object }; PostEventsFeedBody: { properties: Record<string, Record<string, unknown>> } } } };
+    const [stream, feed, changes] = ["/events", "/events/feed", "/changes"].map((path) => paths[path]!);
     const parameter = (operation: Operation, name: string): unknown => operation.parameters.find((one) => one.name === name);
     expect(parameter(stream!.get, "Last-Event-ID")).to.deep.include({ in: "header", required: false, schema: { type: "string" } });
-    expect(parameter(paths["/api/webhooks"]!.post, "Idempotency-Key")).to.deep.include({ in: "header", required: false });
+    expect(parameter(paths["/webhooks"]!.post, "Idempotency-Key")).to.deep.include({ in: "header", required: false });
     expect([stream, feed, changes].map((one) => (parameter(one!.get, "after") as Parameter).schema["default"])).to.deep.equal(["tip", "tip", "genesis"]);
     expect(parameter(feed!.get, "conditions")).to.deep.include({ schema: { type: "string", contentMediaType: "application/json" } });
-    const { after, conditions } = feed!.post.requestBody.content["application/json"].schema.properties;
+    expect(feed!.post.requestBody.content["application/json"].schema).to.deep.equal({ $ref: "#/components/schemas/PostEventsFeedBody" });
+    const { after, conditions } = components.schemas.PostEventsFeedBody.properties;
     expect(after?.["default"]).to.equal("tip");
     expect((conditions?.["anyOf"] as { type: string }[]).map(({ type }) => type)).to.deep.equal(["array", "string"]);
     expect([stream, feed, changes].map((one) => "X-Block-Height" in one!.get.responses[200].headers)).to.deep.equal([false, true, false]);

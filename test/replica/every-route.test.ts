@@ -34,7 +34,7 @@ const ids: [start: string, id: string][] = [
 const values: Record<string, string> = { address, publicKey, generatorPublicKey: publicKey, ip: "10.0.0.2", port: "4001", q: "genesis", username: "genesis_1" };
 
 /** Not the node's to say for a replica: webhooks are managed at the node, the lake is the node's, and health and the document are of each process and its options. Streams do not end. */
-const own = /^\/api\/(?:webhooks|lake|health|openapi|events$)/;
+const own = /^\/(?:webhooks|lake|health|openapi|events$)/;
 
 /** Besides the routes themselves, at a tip: full pages, earlier heights, another form of amounts. */
 const more = (height: number): string[] => [
@@ -62,11 +62,11 @@ describe("A replica, asked by every route of its document", () => {
 
     const questionOf = (path: string, given: (Parameter | { $ref: string })[] = []): string => {
       const parameters = given.map((one) => ("$ref" in one ? document.components.parameters?.[one.$ref.split("/").at(-1) ?? ""] : one)).filter((one) => one !== undefined);
-      const valueOf = (name: string): string => (path.endsWith("/rewards/{address}") ? rewarded[name] : undefined) ?? values[name] ?? ids.find(([start]) => path.startsWith(`/api${start}`))?.[1] ?? "";
+      const valueOf = (name: string): string => (path.endsWith("/rewards/{address}") ? rewarded[name] : undefined) ?? values[name] ?? ids.find(([start]) => path.startsWith(start))?.[1] ?? "";
       const query = parameters.filter((one) => one.in === "query" && one.required === true).map(({ name }) => `${name}=${valueOf(name)}`);
       // The second generation's feed and changes begin at the tip if nothing is said.
       if (/\/(?:feed|changes)$/.test(path)) query.push("after=120");
-      return `${path.replace(/\{(\w+)\}/g, (_, name: string) => valueOf(name))}${query.length === 0 ? "" : `?${query.join("&")}`}`;
+      return `/api${path.replace(/\{(\w+)\}/g, (_, name: string) => valueOf(name))}${query.length === 0 ? "" : `?${query.join("&")}`}`;
     };
     const replyOf = async (origin: string, question: string, body?: string): Promise<string> => {
       const headers = { "api-version": question.startsWith("/api/v1/") ? "1" : "2", ...(body === undefined ? {} : { "content-type": "application/json" }) };

@@ -105,7 +105,7 @@ const recordChain = async (chain: ChainName, keep: (recorded: Recorded) => void)
     const { paths } = (await (await fetch(`http://127.0.0.1:${port}/api/openapi.json`)).json()) as { paths: Record<string, unknown> };
     const random = fc.sample(questionsAbout(names), { numRuns: randomRequests, seed: 1 });
     const requests: Request[] = [
-      ...documented(paths, names),
+      ...documented(paths, names).map((each) => ({ ...each, path: `/api${each.path}` })),
       ...random.map(({ method, path, body, encoding }) => ({ method, path, ...(body === undefined ? {} : { body }), headers: encoding === undefined ? {} : { "Accept-Encoding": encoding } })),
     ];
     for (const one of requests.filter((each) => !isEndless(each))) keep({ chain, request: one, reply: await ask(port, one) });

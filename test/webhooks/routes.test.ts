@@ -462,12 +462,12 @@ describe("the webhook routes", () => {
 
   it("are described with their responses for a node without webhooks or not ready, and with every form of `enabled`", async () => {
     const { paths, components } = (await (await fetch(`${origin}/api/openapi.json`)).json()) as OpenApiDocument;
-    const operations = Object.entries(paths).flatMap(([path, methods]) => (path.startsWith("/api/webhooks") ? Object.values(methods) : []));
+    const operations = Object.entries(paths).flatMap(([path, methods]) => (path.startsWith("/webhooks") ? Object.values(methods) : []));
     expect(operations).to.have.length(16);
     for (const { operationId, responses } of operations) expect(responses, String(operationId)).to.include.keys(...(operationId === "getWebhooksKeys" ? [] : ["401"]), "501", "503");
-    const { requestBody } = paths["/api/webhooks"]?.post as { requestBody: Reply };
-    const ajv = new Ajv2020({ strict: true, strictTypes: false });
-    ajv.addVocabulary(["components"]);
+    const { requestBody } = paths["/webhooks"]?.post as { requestBody: Reply };
+    const ajv = new Ajv2020({ strict: true, strictTypes: false, formats: { bigint: true } });
+    ajv.addVocabulary(["components", "discriminator"]);
     const accepts = ajv.compile({ ...requestBody.content["application/json"].schema, components });
     const accepted = [true, false, "true", "false", "yes", 1].map((enabled) => accepts({ event: "peer.added", target: receiver.url, enabled }));
     expect(accepted).to.deep.equal([true, true, true, true, false, false]);
@@ -488,8 +488,8 @@ describe("the webhook routes", () => {
     expect(valid, JSON.stringify(errors)).to.equal(true);
     const { webhooks, components } = document;
     expect(Object.keys(webhooks)).to.deep.equal([...Object.keys(knownEvents), ...bookingEvents, "fork.happened", "webhook.disabled", "webhook.failing", "webhook.enabled", "delivery.dead", "batch", "ping"]);
-    const ajv = new Ajv2020({ strict: true, strictTypes: false });
-    ajv.addVocabulary(["components"]);
+    const ajv = new Ajv2020({ strict: true, strictTypes: false, formats: { bigint: true } });
+    ajv.addVocabulary(["components", "discriminator"]);
     const checks = Object.entries(webhooks).map(([event, item]) => {
       const { summary, parameters, requestBody } = item.post as OutgoingOperation;
       const { schema, example } = requestBody.content["application/json"];
@@ -513,8 +513,8 @@ describe("the webhook routes", () => {
 
   it("describe the requests of batches and pings, and what their events lack, as targets get them", async () => {
     const { webhooks, components } = (await (await fetch(`${origin}/api/openapi.json`)).json()) as OpenApiDocument;
-    const ajv = new Ajv2020({ strict: true, strictTypes: false });
-    ajv.addVocabulary(["components"]);
+    const ajv = new Ajv2020({ strict: true, strictTypes: false, formats: { bigint: true } });
+    ajv.addVocabulary(["components", "discriminator"]);
     const described = (name: string) => (webhooks[name]?.post as OutgoingOperation).requestBody.content["application/json"];
     const refuses = (name: string, json: object): string | undefined => {
       const accepts = ajv.compile({ ...described(name).schema, components });
@@ -545,7 +545,7 @@ describe("the webhook routes", () => {
 
   it("describe the header that creation reads, and that PUT moves the cursor", async () => {
     const { paths } = (await (await fetch(`${origin}/api/openapi.json`)).json()) as OpenApiDocument;
-    const { parameters } = paths["/api/webhooks"]?.post as { parameters: { name: string; in: string; required: boolean; schema: object }[] };
+    const { parameters } = paths["/webhooks"]?.post as { parameters: { name: string; in: string; required: boolean; schema: object }[] };
     expect(parameters.map(({ name, in: place, required, schema }) => ({ name, place, required, schema }))).to.deep.equal([
       { name: "Idempotency-Key", place: "header", required: false, schema: { minLength: 1, maxLength: 255, type: "string" } },
     ]);
@@ -555,6 +555,28 @@ describe("the webhook routes", () => {
       const answer = await send(method, `/webhooks/${String(id)}`, { event: "peer.added", target: receiver.url, from: "1-99" });
       expect([answer.status, answer.body.code], method).to.deep.equal([410, "CURSOR_UNKNOWN"]);
     }
+  });
+
+  it("have events told apart by their names, in batches and in the feed", async () => {
+    const { components } = (await (await fetch(`${origin}/api/openapi.json`)).json()) as OpenApiDocument;
+    const schemas = components.schemas as Record<string, { anyOf: { $ref: string }[]; discriminator: { propertyName: string; mapping: Record<string, string> }; properties: Record<string, Record<string, unknown>> }>;
+    const { anyOf, discriminator } = schemas.FollowedEvent ?? expect.fail();
+    expect(Object.values(discriminator.mapping)).to.deep.equal(anyOf.map(({ $ref }) => $ref));
+    expect(discriminator.mapping).to.include({ "peer.added": "#/components/schemas/PeerAddedInFeed" });
+    expect(schemas.PeerAddedInFeed?.properties).to.deep.include({ event: { const: "peer.added", type: "string" }, data: { $ref: "#/components/schemas/PeerOfHost" } });
+    expect((schemas.Batch?.properties.events?.items as typeof schemas.Batch)?.discriminator.mapping).to.include({ "peer.added": "#/components/schemas/PeerAddedRequest" });
+  });
+
+  it("are described with a name of its own for each event, however a host calls its events", async () => {
+    const names = ["peer-added", "peer:added", "Peer.added", "peer.Added", ".peer.added", "followed", "block.of", "ping", "batch", "1", "ü"];
+    const { url } = await startNode({ options: { webhooks: { events: names } } });
+    const { webhooks, components } = (await (await fetch(`${url}/openapi.json`)).json()) as OpenApiDocument;
+    expect(webhooks).to.include.keys(names);
+    const ids = Object.values(webhooks).map(({ post }) => (post as { operationId: string }).operationId);
+    expect(ids).to.have.length(new Set(ids).size);
+    expect(ids).to.include.members(["onPeerAdded", "onPeer_45_added", "onState_58_started"]);
+    const { mapping } = (components.schemas as Record<string, { discriminator: { mapping: object } }>).FollowedEvent?.discriminator ?? expect.fail();
+    expect(mapping).to.include.keys(names).and.to.satisfy((references: object) => new Set(Object.values(references)).size === Object.keys(references).length);
   });
 
   it("describe no such requests when webhooks are off", async () => {
@@ -567,8 +589,8 @@ describe("the webhook routes", () => {
 /** Checks responses against the OpenAPI document that the interface itself serves. */
 const openApiCheck = async (origin: string): Promise<(method: string, path: string, answer: Answer) => void> => {
   const document = (await (await fetch(`${origin}/api/openapi.json`)).json()) as OpenApiDocument;
-  const ajv = new Ajv2020({ strict: true, strictTypes: false });
-  ajv.addVocabulary(["components"]);
+  const ajv = new Ajv2020({ strict: true, strictTypes: false, formats: { bigint: true } });
+  ajv.addVocabulary(["components", "discriminator"]);
   const pattern = (path: string): RegExp => new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`);
   // Literal segments before parameters, as the interface matches them.
   const paths = Object.keys(document.paths).sort((a, b) => a.split("{").length - b.split("{").length);
@@ -584,7 +606,7 @@ const openApiCheck = async (origin: string): Promise<(method: string, path: stri
     ajv.compile({ ...replyOf(path, method, status).content["application/json"].schema, components: document.components, $id: `${method} ${path} ${status}` });
 
   return (method, path, { status, headers, body }) => {
-    const asked = `/api${path.split("?", 1)[0]?.replace(/^\/v2/, "") ?? ""}`;
+    const asked = path.split("?", 1)[0]?.replace(/^\/v2/, "") ?? "";
     const found = paths.find((one) => pattern(one).test(asked));
     if (found === undefined || status === 405 || path.startsWith("/v1")) return;
     const key = `${method.toLowerCase()} ${found} ${status}`;

@@ -152,12 +152,13 @@ const sample = {
   deliveries: ["msg_1_3ce4e6581db0a3c6c292085794cb34a9", "msg_1_5c1f895e60aa950400ec64a796e68532"],
 } as const;
 
-/** What the bodies of an event's requests are called: `transaction.pool.added` → `TransactionPoolAdded`. */
-const titleOf = (event: string): string =>
-  event
-    .split(/[^A-Za-z0-9]/)
-    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
-    .join("") + (event.includes(":") ? "AliasRequest" : "Request");
+/** What an event is called in names of schemas and operations, each another: `pool.added` → `PoolAdded`, `state:started` → `State_58_started`. */
+const nameOfEvent = (event: string): string =>
+  `.${event}`.replace(/\.([a-z])|[^a-z0-9]/g, (mark, letter: string | undefined) => letter?.toUpperCase() ?? `_${mark.charCodeAt(0)}_`);
+
+/** `event` and `data` of an event, as those who follow the chain get them. */
+export const followedEvent = (described: Pick<EventDescription, "event" | "source">): TObject =>
+  Type.Object({ event: Type.Literal(described.event), data: eventPayload(described) }, { title: `${nameOfEvent(described.event)}InFeed` });
 
 /** What the example of an event has beside time, data and name. A block's own event is the first of its events; others come after it. */
 const placeOf = ({ event, source }: EventDescription): object => {
@@ -177,16 +178,18 @@ const signed = "signed as Standard Webhooks has it.";
 
 const requestOf = (described: EventDescription): OutgoingRequest => ({
   name: described.event,
+  operation: `on${nameOfEvent(described.event)}`,
   summary: described.description,
   description: `${described.description} Sent to the targets of webhooks that ask for it, ${signed} Webhooks with \`batch\` get it within a \`batch\`.`,
   headers: WebhookRequestHeaders,
-  body: Type.Object({ ...webhookRequestMembers(described.source), data: eventPayload(described), event: Type.Literal(described.event) }, { title: titleOf(described.event) }),
+  body: Type.Object({ ...webhookRequestMembers(described.source), data: eventPayload(described), event: Type.Literal(described.event) }, { title: `${nameOfEvent(described.event)}Request` }),
   example: { timestamp: sample.time, data: described.example, event: described.event, ...placeOf(described) },
   answers,
 });
 
 const ping: OutgoingRequest = {
   name: "ping",
+  operation: "onPing",
   summary: "A client pings the webhook.",
   description: `Sent once by \`POST /webhooks/{id}/ping\`, whatever the webhook asks for, ${signed} It is no event: it has neither \`id\` nor \`cursor\` nor \`block\`.`,
   headers: WebhookRequestHeaders,
@@ -204,10 +207,11 @@ const ping: OutgoingRequest = {
 
 /** `requests`: of the events. */
 const batchOf = (requests: readonly OutgoingRequest[]): OutgoingRequest => {
-  const event = Type.Unsafe<unknown>({ anyOf: requests.map(({ body }): TSchema => body), required: ["webhook-id"] });
+  const event = Type.Unsafe<unknown>({ anyOf: requests.map(({ body }): TSchema => body), required: ["webhook-id"], discriminator: { propertyName: "event" } });
   const examples = requests.filter(({ name }) => name === "block.applied" || name === "transaction.applied");
   return {
     name: "batch",
+    operation: "onBatch",
     summary: "Several events in one request.",
     description: `Sent to the targets of webhooks with \`batch\`, also where there is but one event, with one signature for all. If one of its events is superseded before it was delivered, it goes on without that, under another \`webhook-id\`.`,
     headers: WebhookRequestHeaders,

@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import { Type } from "@sinclair/typebox";
 import { createPageFiles } from "../page-files.js";
+import { GenerationQuery } from "../service-routes.js";
 import { type Route, routesOf, type Scope } from "../route.js";
 
 /** Swagger UI's icons are images in its style sheet. */
@@ -43,7 +44,8 @@ export const docsRoutes = <State extends Scope>(): Route<State>[] => {
     body({
       ...common,
       path: "/docs",
-      summary: "Shows this reference as a page in which requests can be tried.",
+      summary: "Shows this reference as a page in which requests can be tried: the second generation, or the one that is asked for.",
+      query: GenerationQuery,
       content: { "text/html": Type.String() },
       answer: () => page("index.html"),
     }),

@@ -11,6 +11,7 @@ import {
 } from "@sinclair/typebox";
 import type { Order } from "../../../types/chain-queries.js";
 import { PorticoError } from "../../errors.js";
+import { amountKeyword } from "../json-schema.js";
 import { didYouMean } from "../../text/known-names.js";
 
 /** Dates and times in ISO 8601, as far as they are taken: a day, or a time with its zone. */
@@ -135,7 +136,7 @@ const parseAmount = (value: unknown): Parsed<bigint> => {
 
 const amountKind: InputKind<bigint> = {
   parse: parseAmount,
-  accepts: { anyOf: [{ type: "integer" }, { type: "string", pattern: amountText.source }] },
+  accepts: { type: "integer", [amountKeyword]: true },
 };
 
 /** The unit of amounts, for descriptions. */
@@ -213,8 +214,7 @@ export const orderKind = <const Field extends string>(fields: OrderFields<Field>
     const rule = field === undefined ? must + didYouMean(name, shown) : must;
     return isOrder ? { value: { field, direction } } : { rule };
   };
-  const pattern = `^(${[...names.keys()].join("|")})(:([aA][sS][cC]|[dD][eE][sS][cC]))?$`;
-  return { parse, accepts: { type: "string", pattern } };
+  return { parse, accepts: { type: "string", enum: shown.flatMap((name) => [`${name}:asc`, `${name}:desc`]) } };
 };
 
 /**

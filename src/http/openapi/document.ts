@@ -1,4 +1,4 @@
-import { Type } from "@sinclair/typebox";
+import { type TSchema, Type } from "@sinclair/typebox";
 import { type ErrorCode, errorTable } from "../../errors.js";
 import { hasAmount, type JsonSchema } from "../json-schema.js";
 import { reasonOf } from "../reply/error-reply.js";
@@ -35,22 +35,17 @@ const withValues = (parameters: readonly JsonSchema[], example: OperationExample
 const valueOf = ({ schema }: JsonSchema, text: string | undefined): unknown =>
   text !== undefined && (schema as JsonSchema).type === "integer" ? Number(text) : text;
 
-/** `transaction.pool.added` → `onTransactionPoolAdded`. A name with a colon is another one for an event whose name has points. */
-const operationOfOutgoing = (name: string): string => {
-  return `on${capitalized(name)}${name.includes(":") ? "Alias" : ""}`;
-};
-
 /** The member `webhooks` of an OpenAPI document: by event or what else it is, the request that a target gets. */
 const describeOutgoing = (requests: readonly OutgoingRequest[], writer: SchemaWriter): Record<string, JsonSchema> =>
   Object.fromEntries(
-    requests.map(({ name, summary, description, headers, body, example, answers }) => [
+    requests.map(({ name, operation, summary, description, headers, body, example, answers }) => [
       name,
       {
         post: {
           tags: ["webhooks"],
           summary,
           description,
-          operationId: operationOfOutgoing(name),
+          operationId: operation,
           security: [],
           parameters: headerParameters(headers, writer),
           requestBody: { required: true, content: { "application/json": { schema: writer.reply(body, "number"), example } } },
@@ -90,6 +85,8 @@ interface OpenApiOptions {
   amounts: AmountForm;
   /** What is between base path and version in all of its paths. Default: nothing. */
   prefix?: AmountPrefix;
+  /** The generation that it describes alone. Default: both. */
+  generation?: Generation | undefined;
   groups?: GroupDescriptions | undefined;
   /** By operation id. */
   examples?: Examples | undefined;
@@ -164,16 +161,20 @@ const failuresOf = <State extends Scope>(route: Route<State>, generation: Genera
 const formOfReplies = <State extends Scope>(route: Route<State>, { prefix = "" }: OpenApiOptions): DescribedForm =>
   generationOf(route.versions) === 1 ? "number" : (formOf(prefix) ?? "either");
 
-const bodyContent = (content: Readonly<Record<string, unknown>>, writer: SchemaWriter, form: DescribedForm): JsonSchema =>
-  Object.fromEntries(Object.entries(content).map(([type, schema]) => [type, { schema: writer.reply(schema, form) }]));
+/** An object that has no name of its own is named after its operation. */
+const named = (schema: TSchema, name: string): TSchema => (schema.type === "object" ? { title: name, ...schema } : schema);
 
 const responsesOf = <State extends Scope>(route: Route<State>, writer: SchemaWriter, options: OpenApiOptions): JsonSchema => {
   const generation = generationOf(route.versions);
   const form = formOfReplies(route, options);
   const example = options.examples?.[routeName(route)];
-  const reply = writer.reply(replySchema(route), form);
-  const content = route.kind === "body" ? withTexts(bodyContent(route.content, writer, form), example, form) : undefined;
-  const schema = generation === 1 ? { anyOf: [reply, writer.reply(FirstGenerationFailure, "number")] } : reply;
+  const write = (schema: TSchema): JsonSchema => writer.reply(named(schema, `${capitalized(routeName(route))}Reply`), form);
+  const schemaOf = (reply: JsonSchema): JsonSchema =>
+    generation === 1 ? { anyOf: [reply, writer.reply(FirstGenerationFailure, "number")] } : reply;
+  const content =
+    route.kind === "body"
+      ? withTexts(Object.fromEntries(Object.entries(route.content).map(([type, schema]) => [type, { schema: write(schema) }])), example, form)
+      : json(schemaOf(write(replySchema(route))), replyExample(example, form));
   const status = route.kind === "item" && route.status !== undefined ? route.status : 200;
   const headers = referToHeaders([
     "API-Version",
@@ -181,7 +182,7 @@ const responsesOf = <State extends Scope>(route: Route<State>, writer: SchemaWri
     ...(route.kind === "body" && route.stateless === true ? [] : ["X-Block-Height" as const]),
     ...(isCached(route) ? ["ETag" as const] : []),
   ]);
-  const success = { description: route.summary, headers, content: content ?? json(schema, replyExample(example, form)) };
+  const success = { description: route.summary, headers, content };
   return {
     [typeof status === "number" ? status : 200]: success,
     ...(typeof status === "number" ? {} : { default: success }),
@@ -218,11 +219,14 @@ const amountHint =
   "Amounts are whole numbers of 1e-8 of the token. Some exceed 2^53, beyond which a JSON number loses digits in many languages: " +
   "clients that are generated do well to ask for text, by `API-Amounts: string` or below `/strings`.";
 
+const streamHint = "The reply is a stream: read it as it comes. The page of the docs shows what comes within two seconds, 100 kB at the most.";
+
 /** What a client has to know of a route besides its summary. */
 const descriptionOf = <State extends Scope>(route: Route<State>): string =>
   [
     route.summary,
     ...(route.kind === "list" ? [pageHint] : []),
+    ...(route.kind === "body" && Object.keys(route.content).some((type) => /event-stream|ndjson/.test(type)) ? [streamHint] : []),
     ...(route.authenticated === true ? ["Needs the token in `Authorization`."] : []),
     ...(isCached(route) && route.stateless !== true ? [cacheHint] : []),
     ...(hasAmount(replySchema(route)) && generationOf(route.versions) === 2 ? [amountHint] : []),
@@ -245,7 +249,7 @@ const operationOf = <State extends Scope>(
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(route.body === undefined
       ? {}
-      : { requestBody: { required: route.bodyOptional !== true, content: json(writer.input(route.body), requestExample(example)) } }),
+      : { requestBody: { required: route.bodyOptional !== true, content: json(writer.input(named(route.body, `${capitalized(routeName(route))}Body`)), requestExample(example)) } }),
     responses: responsesOf(route, writer, options),
   };
 };
@@ -266,12 +270,12 @@ const failureResponses = (failures: Set<string>, schema: JsonSchema): JsonSchema
     }),
   );
 
-/** The root of the node, from a document in a folder below it: a proxy in front may have put more before the path, and stripped it. */
-const rootFrom = (folder: string): string => Array.from({ length: folder.split("/").length - 1 }, () => "..").join("/") || ".";
+/** The folder of a document, from that document: a proxy in front may have put more before the path, and stripped it. */
+const fromWithin = (folder: string): string => (folder === "" ? "." : `../${folder.slice(folder.lastIndexOf("/") + 1)}`);
 
 /**
  * Describes routes and the requests that targets of webhooks receive. Routes of the default generation or of both are listed
- * directly below the base path, others below `/v1` or `/v2`, so that every path works as written. Throws TypeError if two different
+ * as they are, others below `/v1` or `/v2`, so that every path works as written. Throws TypeError if two different
  * schemas have the same name.
  */
 export const createOpenApi = <State extends Scope>(
@@ -280,12 +284,14 @@ export const createOpenApi = <State extends Scope>(
   info: OpenApiInfo,
   outgoing: readonly OutgoingRequest[] = [],
 ): OpenApiDocument => {
-  const writer = createSchemaWriter();
+  const writer = createSchemaWriter(formOf(options.prefix ?? "") ?? "either");
   const paths: OpenApiDocument["paths"] = {};
   const failures = new Set<string>();
-  for (const route of routes.filter(({ hidden }) => hidden !== true)) {
+  const { generation } = options;
+  const shown = routes.filter(({ hidden, versions }) => hidden !== true && (generation === undefined || versions.includes(generation)));
+  for (const route of shown) {
     const operation = operationOf(route, writer, options);
-    const path = options.basePath + (options.prefix ?? "") + publicPath(route, options.defaultVersion) || "/";
+    const path = publicPath(route, options.defaultVersion) || "/";
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation };
     failuresOf(route, generationOf(route.versions)).forEach((status) => failures.add(String(status)));
   }
@@ -294,10 +300,10 @@ export const createOpenApi = <State extends Scope>(
   return {
     openapi: "3.1.0",
     info,
-    servers: [{ url: rootFrom(options.basePath + (options.prefix ?? "")), description: "This node." }],
+    servers: [{ url: fromWithin(options.basePath + (options.prefix ?? "")), description: "This node." }],
     // Only the routes of webhooks need a token.
     security: [],
-    tags: tagsOf(routes.filter(({ hidden }) => hidden !== true), options.groups ?? {}),
+    tags: tagsOf(shown, options.groups ?? {}),
     paths,
     webhooks,
     components: {
@@ -311,10 +317,10 @@ export const createOpenApi = <State extends Scope>(
   };
 };
 
-/** The documents by prefix, each made when it is first wanted. @throws TypeError if two schemas have one title */
-export const createOpenApiByPrefix = <State extends Scope>(
+/** The documents by prefix and generation, each made when it is first wanted. @throws TypeError if two schemas have one title */
+export const createOpenApis = <State extends Scope>(
   ...[routes, options, info, outgoing]: Parameters<typeof createOpenApi<State>>
-): ((prefix: AmountPrefix) => OpenApiDocument) => {
-  const made: Partial<Record<AmountPrefix, OpenApiDocument>> = {};
-  return (prefix) => (made[prefix] ??= createOpenApi(routes, { ...options, prefix }, info, outgoing));
+): ((prefix: AmountPrefix, generation?: Generation) => OpenApiDocument) => {
+  const made: Record<string, OpenApiDocument> = {};
+  return (prefix, generation) => (made[`${prefix} ${generation ?? ""}`] ??= createOpenApi(routes, { ...options, prefix, generation }, info, outgoing));
 };

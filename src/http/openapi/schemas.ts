@@ -1,6 +1,6 @@
 import type { TObject } from "@sinclair/typebox";
 import { exactKeyword, inputKeyword, type InputKind, textKeyword } from "../input/schema.js";
-import { amountKeyword, isSchema, type JsonSchema } from "../json-schema.js";
+import { amountKeyword, describedKeyword, isSchema, type JsonSchema } from "../json-schema.js";
 import { querySchema } from "../route-properties.js";
 import type { Route, Scope } from "../route.js";
 import type { AmountForm } from "../routing/version.js";
@@ -24,7 +24,16 @@ interface Manner {
 /** A value that is written as JSON within a text. */
 const jsonAsText: JsonSchema = { type: "string", contentMediaType: "application/json" };
 
-const amountAsText: JsonSchema = { type: "string", pattern: "^-?\\d+$" };
+/** Whole numbers without a bound: no form of OpenAPI's own is as wide. */
+const amountFormat = "bigint";
+
+const amountForms: Readonly<Record<AmountForm, JsonSchema>> = {
+  number: { type: "integer", format: amountFormat },
+  string: { type: "string", pattern: "^-?\\d{1,40}$", format: amountFormat },
+};
+
+const amountIn = (form: DescribedForm): JsonSchema =>
+  form === "either" ? { anyOf: [amountForms.number, amountForms.string], format: amountFormat } : amountForms[form];
 
 /** The members of a schema that describe a value rather than its form. */
 const annotations = ({ title, description, default: preset }: JsonSchema): JsonSchema => ({
@@ -53,7 +62,15 @@ const asInput = (schema: JsonSchema): JsonSchema => {
 
 const listOrJson = ({ description, ...list }: JsonSchema): JsonSchema => ({ anyOf: [list, jsonAsText], description });
 
-export const createSchemaWriter = (): SchemaWriter => {
+/** By each value of the member that tells the forms apart, the reference to the form. */
+const discriminatorOf = ({ discriminator, anyOf }: JsonSchema, references: readonly JsonSchema[]): JsonSchema => {
+  const { propertyName } = discriminator as { propertyName: string };
+  const forms = anyOf as { properties: Record<string, { const: string }> }[];
+  return { propertyName, mapping: Object.fromEntries(forms.map(({ properties }, place) => [properties[propertyName]?.const, references[place]?.$ref])) };
+};
+
+/** `amounts`: how most replies of the document write them. That form has a name. */
+export const createSchemaWriter = (amounts: DescribedForm): SchemaWriter => {
   const components: Record<string, JsonSchema> = {};
 
   /** Refers to a named schema. Throws TypeError if the name already stands for a different one. */
@@ -75,6 +92,8 @@ export const createSchemaWriter = (): SchemaWriter => {
         );
       } else if (keyword === "anyOf" || keyword === "allOf" || keyword === "oneOf") {
         written[keyword] = (value as unknown[]).map((part) => write(part, manner));
+      } else if (keyword === "discriminator") {
+        written[keyword] = discriminatorOf(schema, written.anyOf as JsonSchema[]);
       } else if (keyword === "items" || (keyword === "additionalProperties" && isSchema(value))) {
         written[keyword] = write(value, manner);
       } else if (keyword !== "$id" && !keyword.startsWith("x-")) {
@@ -85,17 +104,15 @@ export const createSchemaWriter = (): SchemaWriter => {
   };
 
   const form = (schema: JsonSchema, manner: Manner): JsonSchema => {
+    if (isSchema(schema[describedKeyword])) return parts(schema[describedKeyword], manner);
     if (inputKeyword in schema) {
-      return { ...(schema[inputKeyword] as InputKind<unknown>).accepts, ...annotations(schema) };
+      return { ...form((schema[inputKeyword] as InputKind<unknown>).accepts, manner), ...annotations(schema) };
     }
-    if (schema[amountKeyword] === true && manner.amounts === "string") {
-      return { ...amountAsText, ...annotations(schema) };
+    if (schema[amountKeyword] === true) {
+      const amount = amountIn(manner.amounts);
+      return { ...(manner.amounts === amounts ? refer("Amount", amount) : amount), ...annotations(schema) };
     }
     const written = parts(schema, manner);
-    if (schema[amountKeyword] === true && manner.amounts === "either") {
-      const { title: _title, description: _description, default: _default, ...asNumber } = written;
-      return { anyOf: [asNumber, amountAsText], ...annotations(schema) };
-    }
     if (schema[textKeyword] === "json") return listOrJson(written);
     if (schema[exactKeyword] === true && isSchema(schema.properties)) {
       return { anyOf: [write(schema.properties.from, manner), written] };
@@ -115,7 +132,7 @@ export const createSchemaWriter = (): SchemaWriter => {
   return {
     components,
     reply: (schema, amounts) => write(schema, { amounts, input: false }),
-    input: (schema) => write(schema, { amounts: "number", input: true }),
+    input: (schema) => write(schema, { amounts: "either", input: true }),
   };
 };
 

@@ -1,13 +1,99 @@
 "use strict";
 const { SwaggerUIBundle } = window;
+const generation = new URLSearchParams(location.search).get("generation") ?? "2";
+const address = new URL(`openapi.json?generation=${generation}`, document.baseURI).href;
+document.querySelector(`nav a[href$="=${generation}"]`)?.setAttribute("aria-current", "page");
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const dress = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
 dress();
 dark.addEventListener("change", dress);
-SwaggerUIBundle({
-  url: new URL("openapi.json", document.baseURI).href,
+
+/** Asks for things of this node. What it does not have is left out. */
+const readThings = async (server) => {
+  const get = async (path) => {
+    const reply = await fetch(`${new URL(server, address).href.replace(/\/$/, "")}/v2/${path}`);
+    return reply.ok ? (await reply.json()).data : undefined;
+  };
+  const first = async (list, order = "") => (await get(`${list}?limit=1${order}`))?.[0] ?? {};
+  const lists = ["blocks", "transactions", "transactions/unconfirmed", "votes", "locks", "peers"].map((list) => first(list));
+  const delegate = await first("delegates", "&orderBy=producedBlocks:desc");
+  const [rewards, block, transaction, waiting, vote, lock, peer] = await Promise.all([get(`delegates/${delegate.username}/rewards`), ...lists]);
+  return { delegate, rewards, block, transaction, waiting, vote, lock, peer };
+};
+
+/** Gives the parameters of all requests, and the members of their bodies, values that this node has. */
+const fill = async ({ servers, paths }) => {
+  const { delegate, rewards, block, transaction, waiting, vote, lock, peer } = await readThings(servers[0].url);
+  const { username, publicKey, address } = delegate;
+  const named = { username, publicKey, address, generatorPublicKey: publicKey, senderId: transaction.sender, q: username, ip: peer.ip, port: peer.port };
+  const inBodies = { ...named, ids: lock.lockId && [lock.lockId], after: String(block.height - 1), from: block.height, to: block.height };
+  const ids = { wallets: address, delegates: username, blocks: block.id, transactions: transaction.id, unconfirmed: waiting.id, votes: vote.id, locks: lock.lockId, rounds: 1 };
+  for (const [path, operations] of Object.entries(paths)) {
+    const [things, of] = path.replace(/^\/v[12]/, "").split("/").slice(1);
+    const inPath = { ...named, id: ids[of] ?? ids[things], ...(of === "{id}" && path.includes("/rewards/") ? { address: rewards?.voters[0]?.address } : {}) };
+    for (const { parameters = [], requestBody } of Object.values(operations)) {
+      for (const parameter of parameters) {
+        const value = parameter.required || path.endsWith("/get") ? inPath[parameter.name] : undefined;
+        if (value !== undefined) parameter.example = value;
+      }
+      const body = requestBody?.content["application/json"].example ?? {};
+      for (const name of Object.keys(body)) body[name] = inBodies[name] ?? body[name];
+    }
+  }
+};
+
+/** A part of the document, with what it refers to in the place of references. */
+const resolved = (part, whole) => {
+  if (typeof part !== "object" || part === null) return part;
+  if (Array.isArray(part)) return part.map((one) => resolved(one, whole));
+  const { $ref, ...rest } = part;
+  const meant = $ref?.split("/").slice(1).reduce((at, name) => at[name], whole);
+  return Object.fromEntries(Object.entries({ ...meant, ...rest }).map(([name, value]) => [name, resolved(value, whole)]));
+};
+
+/** Of Swagger UI, what takes seconds with a document of this size: it reads it as YAML, and resolves all of it. It also has files chosen where a parameter is JSON. */
+const reading = () => ({
+  fn: { resolveSubtree: (whole, path) => ({ errors: [], spec: resolved(path.reduce((at, name) => at[name], whole), whole) }) },
+  afterLoad() {
+    this.fn.isFileUploadIntended = () => false;
+  },
+  statePlugins: {
+    spec: {
+      wrapActions: {
+        parseToJson: (_read, { specActions }) => async (text) => {
+          const described = JSON.parse(text);
+          await fill(described).catch(console.error);
+          specActions.updateJsonSpec(described);
+        },
+      },
+    },
+  },
+});
+
+/** Of a stream, which may have no end, what comes within two seconds, and 100 kB at the most. */
+const beginning = async (url, request) => {
+  const reply = await fetch(url, request);
+  if (!/event-stream|ndjson/.test(reply.headers.get("content-type"))) return reply;
+  const reader = reply.body.pipeThrough(new TextDecoderStream()).getReader();
+  const end = setTimeout(() => reader.cancel(), 2000);
+  let text = "";
+  for (let part = await reader.read(); !part.done && text.length < 100_000; part = await reader.read()) text += part.value;
+  clearTimeout(end);
+  void reader.cancel();
+  return new Response(text, { status: reply.status, headers: reply.headers });
+};
+
+window.ui = SwaggerUIBundle({
+  url: address,
   domNode: document.getElementById("reference"),
+  plugins: [reading],
+  requestInterceptor: (request) => Object.assign(request, { userFetch: beginning }),
+  responseInterceptor: (reply) => {
+    if (reply.status === 401) document.querySelector("button.authorize").click();
+    return reply;
+  },
   deepLinking: true,
+  defaultModelsExpandDepth: -1,
   displayRequestDuration: true,
   docExpansion: "none",
   filter: true,
