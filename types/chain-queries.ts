@@ -33,7 +33,7 @@ export interface Page<T> {
   total: number;
 }
 
-/** The value of a filter, by its row in the tables of src/chain/lists.ts. */
+/** The value of a filter, by its row in the table of its list. */
 type ValueOf<Kind extends ListFilter["kind"]> = Kind extends "amount" | "count" ? bigint : Kind extends "number" | "decimal" | "time" ? number : Kind extends "flag" ? boolean : string;
 type WantedBy<Filter extends ListFilter> = Filter["by"] extends "range" ? Range<ValueOf<Filter["kind"]> & (bigint | number)> : Filter["by"] extends "any" ? ValueOf<Filter["kind"]>[] : ValueOf<Filter["kind"]>;
 /** What clients of a list may ask for, by the list's table. */

@@ -64,7 +64,7 @@ export interface PeerSource {
 export interface SyncState {
   /** Height of the network, as reported by the host's peers. */
   networkHeight(): MaybePromise<number>;
-  /** Default: own height >= network height. */
+  /** Whether it has; without it, where the own height is the network's or more. */
   synced?(): MaybePromise<boolean>;
 }
 
@@ -124,7 +124,10 @@ export interface AccessLogEntry {
   method: string;
   /** The route's pattern, such as `/wallets/{id}`; `(none)` where none was found. */
   route: string;
-  /** 499, and no bytes, where the connection was lost before the reply, or ended within the body: a client that has ended its side may still read. */
+  /**
+   * 499, and no bytes, where the connection was lost before the reply, or ended within the body: a client that has ended its side may
+   * still read.
+   */
   status: number;
   /** Milliseconds from its arrival until the reply was handed to the connection; of a stream, until it had ended. */
   ms: number;
@@ -149,36 +152,53 @@ export interface Clock {
 
 /** What `createApiPlugin` takes in the node's own process, which writes the store. */
 export interface NodeContext {
+  /** True makes the process a reader: see `ReaderContext`. @default false */
   reader?: false | undefined;
+  /** The network's parameters, milestones, exceptions and genesis block. */
   network: Network;
+  /** The host's emitter: `block.applied` and `block.reverted` are read, other events are passed on. */
   events: HostEvents;
-  /** Default: the LMDB store in `dataDir`, fed by genesis, `blocks` and `events`. */
+  /** Where the chain is read. @default the LMDB store in `dataDir`, fed by genesis, `blocks` and `events` */
   chain?: ChainAdapter | undefined;
-  /** Folder of the LMDB store and of the webhooks; created if missing. Required unless `chain` is given. */
+  /** Folder of the LMDB store and of the webhooks; created if missing. Required unless `chain` is given. @default none: webhooks are off */
   dataDir?: string | undefined;
+  /** Source of the blocks that the store lacks. @default none: only blocks that `events` brings are indexed */
   blocks?: BlockSource | undefined;
+  /** Peers that the host knows. @default none: there are no peers */
   peers?: PeerSource | undefined;
+  /** Whether the host has caught up with its network. @default none: the network's height is the node's own */
   sync?: SyncState | undefined;
+  /** The host's pool of unconfirmed transactions. @default none: `POST /transactions` gets 501 */
   pool?: TransactionPool | undefined;
+  /** What `node/configuration` tells of the host. @default none */
   node?: NodeInfo | undefined;
-  /** A fork's own transaction types; one of the same group, type and version replaces the core's. */
+  /** A fork's own transaction types; one of the same group, type and version replaces the core's. @default [] */
   transactionTypes?: TransactionType[] | undefined;
-  /** The node that this process is a replica of: part of what `followNode` gives. */
+  /** The node that this process is a replica of: part of what `followNode` gives. @default none */
   follows?: FollowedNode | undefined;
-  /** Called about once a second while blocks are indexed from the source. What it throws is logged. */
+  /** Called about once a second while blocks are indexed from the source. What it throws is logged. @default none */
   onProgress?: ((progress: IndexingProgress) => void) | undefined;
-  /** Default: the console, without debug lines. */
+  /** Where log lines go. @default the console, without debug lines */
   logger?: Logger | undefined;
-  /** Is told of every request of the interface when it has been answered, or refused before it had a route. What it throws is logged. */
+  /**
+   * Is told of every request of the interface when it has been answered, or refused before it had a route. What it throws is logged.
+   * @default none
+   */
   accessLog?: ((entry: AccessLogEntry, request: IncomingMessage) => void) | undefined;
   /**
    * What `metrics()` of the plugins in the other processes that serve the same port gives, so that one reply is for all of them. `own` is
    * what the reply has of this process: a host that keeps it can go on telling of a process that has ended, so that no counter falls.
+   * @default none: this process alone
    */
   otherMetrics?: ((own: ProcessMetrics) => MaybePromise<readonly ProcessMetrics[]>) | undefined;
-  /** What is wrong beside the node, such as `problem()` of what publishes its changes: `health` says so, and its status stays. */
+  /**
+   * What is wrong beside the node, such as `problem()` of what publishes its changes: `health` says so, and its status stays.
+   * @default none
+   */
   warning?: (() => string | undefined) | undefined;
+  /** Replaces the system's clock. @default the system's */
   clock?: Clock | undefined;
+  /** Everything else, such as limits. @default `defaultOptions` */
   options?: PorticoOptions | undefined;
 }
 
@@ -189,9 +209,10 @@ export interface NodeContext {
  * same as the node's; `pool`, `peers`, `sync` and `node` are supplied by the host in whatever way this process can reach them.
  */
 export interface ReaderContext extends Omit<NodeContext, "reader" | "events" | "chain" | "blocks" | "dataDir" | "onProgress" | "follows"> {
+  /** Tells a reader from the node's own process. */
   reader: true;
   /** The node's data folder. Until the store in it exists and is complete, requests are answered with 503. */
   dataDir: string;
-  /** What keeps the node from following the chain, if this process knows; `health` reports it. */
+  /** What keeps the node from following the chain, if this process knows; `health` reports it. @default none */
   problem?: (() => string | undefined) | undefined;
 }

@@ -1,71 +1,110 @@
 import type { WebhookOptions } from "./webhook-options.js";
 
-/** Final blocks in files that never change (src/lake/README.md). */
+/** Final blocks in files that never change. */
 export interface LakeOptions {
   /** Folder of the files; created if missing. Each node has one of its own. */
   dir: string;
-  /** A folder keeps what it began with. Default: 10,000. */
+  /** Blocks in a file. A folder keeps the number it began with. @default 10000 */
   blocksPerFile?: number;
-  /** Blocks between two snapshots of the store; 0: none are taken. Default: 100,000. */
+  /** Blocks between two snapshots of the store; 0: none are taken. @default 100000 */
   snapshotEvery?: number;
-  /** Snapshots that are kept. Default: 2. */
+  /** Snapshots that are kept. @default 2 */
   keepSnapshots?: number;
 }
 
-/** Every option. Defaults and units: `src/options/options.ts`. */
+/** Every option of `createApiPlugin`. `defaultOptions` has the defaults. Times are in milliseconds. */
 export interface PorticoOptions {
-  /** Path at which the interface is mounted. */
+  /** Path at which the API is mounted. @default "/api" */
   basePath?: string;
-  /** API generation for requests that name none. */
+  /** Version that answers requests that name none. @default 2 */
   defaultVersion?: 1 | 2;
   /**
-   * How the second generation writes amounts: JSON numbers with all their digits, or decimal strings. One request chooses the other
-   * form by the header `API-Amounts: number|string`, or by its path: `/api/numbers/...`, `/api/strings/...`.
+   * How v2 writes amounts: JSON numbers with all digits, or decimal strings. A request chooses the other form by the header
+   * `API-Amounts: number|string`, or by its path: `/api/numbers/...`, `/api/strings/...`.
+   * @default "number"
    */
   amounts?: "number" | "string";
-  /** Largest request body, in bytes. */
+  /** Largest accepted request body, in bytes. @default 1048576 (1 MiB) */
   bodyLimit?: number;
-  /** Requests per minute and client address, and who is exempt (addresses or CIDR); false switches the limit off. */
-  rateLimit?: false | { perMinute?: number; exempt?: string[] };
-  /** Proxies (addresses or CIDR) whose X-Forwarded-For is trusted. One that asks over a unix socket counts as 127.0.0.1. */
+  /**
+   * Limit for one client address; `false`: none. A request that holds the process longer than its share of 15 s a minute counts as several.
+   * @default {"perMinute":300,"exempt":["127.0.0.0/8","::1"]}
+   */
+  rateLimit?:
+    | false
+    | {
+        /** Requests per minute from one address. @default 300 */
+        perMinute?: number;
+        /** Addresses, and networks in CIDR notation, without a limit. @default ["127.0.0.0/8","::1"] */
+        exempt?: string[];
+      };
+  /** Proxies (addresses or CIDR) whose `X-Forwarded-For` is trusted. A unix socket counts as 127.0.0.1. @default [] */
   trustedProxies?: string[];
-  /** Origins allowed by CORS: "*" or a list; false switches CORS off. */
-  cors?: false | { origins?: "*" | string[] };
-  /** Reply bodies of at least this many bytes are compressed; false switches compression off. */
-  compression?: false | { threshold?: number };
-  /** Bytes of replies kept in memory; up to twice as many while a new tip is being prepared. */
+  /** Pages that may read replies; `false`: no CORS. @default {"origins":"*"} */
+  cors?:
+    | false
+    | {
+        /** Origins of the pages, or `"*"` for any. @default "*" */
+        origins?: "*" | string[];
+      };
+  /** Compression of replies; `false`: none. @default {"threshold":1024} */
+  compression?:
+    | false
+    | {
+        /** Smallest body that is compressed, in bytes. @default 1024 */
+        threshold?: number;
+      };
+  /** Memory for repeated replies, in bytes; up to twice as much while the tip moves. @default 67108864 (64 MiB) */
   cacheSize?: number;
-  /** Milliseconds that the host's pool, peers and sync, and each answer of its own chain, may take while a request waits; after that it is answered with 503. */
+  /**
+   * Milliseconds that a request waits for the host's pool, peers, sync, and each call of its own chain, before it gets 503.
+   * @default 10000
+   */
   hostTimeout?: number;
-  /** Connections that may be open at a time to servers that `listen` made. */
+  /**
+   * Open connections to servers made by `listen`; 256 from one address unless `rateLimit.exempt` or `trustedProxies` names it. Others are closed.
+   * @default 5000
+   */
   maxConnections?: number;
-  /** Milliseconds that `stop()` waits for open requests; and then, but no longer than 2 s, for calls that the host's own chain has not answered. */
+  /**
+   * Milliseconds that `stop()` waits for open requests; then at most 2 s for calls that the host's own chain has not answered.
+   * @default 10000
+   */
   stopTimeout?: number;
-  /** Whether the states at earlier heights are kept and served. Default true. */
+  /** Whether states at earlier heights (`at`) are kept and served. @default true */
   history?: boolean;
-  /** Most blocks that can be reverted: the number of undo records kept. If the host goes back further, the store is rebuilt from `blocks`. */
+  /** Blocks by which the chain can be reverted; beyond, the store is rebuilt from `blocks`. @default 1000 */
   undoBlocks?: number;
-  /** Blocks behind the tip at which a block counts as final. Default: twice the number of active delegates at the tip. */
+  /** Blocks behind the tip at which a block is final. @default none: twice the number of active delegates at the tip */
   finality?: number;
-  /** Milliseconds that blocks taken off the chain are kept, for readers that saw them. */
+  /** Milliseconds that reverted blocks are kept for readers that come back. @default 2592000000 (30 days) */
   followOrphans?: number;
-  /** Milliseconds that the host's own events are kept, for readers that have not seen them. */
+  /** Milliseconds that host events are kept, up to 1 GiB of them. @default 604800000 (7 days) */
   followHostEvents?: number;
-  /** Event streams and change streams that may be open at a time; one more is answered with 503. */
+  /** Open event and change streams; more get 503. @default 1000 */
   maxStreams?: number;
-  /** `GET {basePath}/console`: a page for those who run the node. */
+  /** Whether `/console` is served: a page for those who run the node. @default false */
   console?: boolean;
   /**
-   * `GET {basePath}/metrics` for Prometheus; with a token, only for clients that send it as `Authorization: Bearer TOKEN`. Nothing is counted
+   * Whether `/metrics` is served to Prometheus; `{token}`: only to clients that send `Authorization: Bearer` with it. Nothing is counted
    * while it is off.
+   * @default false
    */
-  metrics?: boolean | { token: string };
-  /** Whether entries of the access log name the client's address, found by `trustedProxies`. Default: false. */
+  metrics?:
+    | boolean
+    | {
+        /** What clients send; 8 characters or more. */
+        token: string;
+      };
+  /** Whether the access log has client addresses, as the rate limit counts them. @default false */
   logClients?: boolean;
-  /** Block times without a block after which `GET {basePath}/health/ready` says `stale`; false for a node that is not meant to move. */
+  /** Block times without a block after which `/health/ready` says `stale`; `false`: never. @default 5 */
   staleAfter?: false | number;
-  /** Writes final blocks into files for other nodes and replicas, and serves them at `/lake`. Default: false. */
+  /**
+   * A lake of final blocks for other nodes and replicas, served at `/lake`: `{dir, blocksPerFile, snapshotEvery, keepSnapshots}`.
+   * @default false
+   */
   lake?: false | LakeOptions;
-  /** The webhook engine; false switches it off. */
+  /** Webhooks, by their own options; `false`: none. @default on, with the defaults of its members */
   webhooks?: false | WebhookOptions;
 }

@@ -1,30 +1,37 @@
-/** Every option of webhooks. Defaults: `src/webhooks/options.ts`. Times are in milliseconds. */
+/** Every option of webhooks. Times are in milliseconds. */
 export interface WebhookOptions {
-  /** Any of these, each of 8 characters or more, authenticates a request. If there are none, one is generated and kept in the data folder. */
+  /** Any of these authenticates a request; 8 characters or more each. @default [] (one is generated and kept in the data folder) */
   tokens?: string[];
-  /** Private or otherwise special addresses and networks (CIDR) that targets may have: `127.0.0.1`, `10.1.0.0/16`, `::1`. */
+  /** Private or special addresses and networks (CIDR) that targets may have: `127.0.0.1`, `10.1.0.0/16`, `::1`. @default [] */
   allowTargets?: string[];
-  /** Events that the host emits in addition to the known ones. */
+  /** Names of events that the host emits besides the known ones. @default [] */
   events?: string[];
-  /** Waits after the first, second, ... failed attempt. When an attempt fails after the last wait, the delivery is dead. */
+  /**
+   * Milliseconds to wait after the first, second, ... failed attempt; after the last, the delivery is dead.
+   * @default [5000,300000,1800000,7200000,18000000,36000000,36000000] (5 s, 5 and 30 min, 2, 5, 10 and 10 h)
+   */
   schedule?: number[];
-  /** Most concurrent attempts to one target, and to one host and port; of the latter, those that take longer than 0.1 s no longer count, up to 16 times as many. */
+  /**
+   * Concurrent attempts to one target, and to one host and port; to the latter up to 16 times as many if they take longer than 0.1 s.
+   * @default 4
+   */
   concurrencyPerTarget?: number;
-  /** Limit for one attempt, from name resolution to the end of the response. */
+  /** Milliseconds for one attempt, from name resolution to the end of the response; a status received by then counts. @default 15000 */
   timeout?: number;
-  /** A webhook whose every attempt has failed for this long is disabled. */
+  /** A webhook whose attempts all fail for so many milliseconds is disabled. @default 432000000 (5 days) */
   disableAfter?: number;
-  /** How long delivered, dropped and superseded deliveries are kept. */
+  /** Milliseconds that delivered, dropped and superseded deliveries are kept. @default 172800000 (2 days) */
   deliveredRetention?: number;
-  /** How long dead deliveries are kept. */
+  /** Milliseconds that dead deliveries are kept. @default 7776000000 (90 days) */
   deadRetention?: number;
-  /** Deliveries of a webhook that may be unsettled at a time: while there are so many, its cursor waits. */
+  /** Open deliveries of one webhook, at most; meanwhile its cursor waits. @default 1000 */
   window?: number;
-  /** How many webhooks there may be: to create one more throws WEBHOOKS_FULL. */
+  /** Webhooks that may be created; one more gets 409 (`WEBHOOKS_FULL`). @default 1000 */
   maxWebhooks?: number;
   /**
-   * Whether this process records events and delivers. False if another process does so for the same store: only where the host keeps its
-   * own chain (`chain`); beside Portico's own store, such a process is a reader.
+   * Whether this process records and delivers; `false` if another does so for the same `webhooks.mdb`: only where the host keeps its own
+   * chain (`chain`). Beside Portico's own store, such a process is a reader.
+   * @default true
    */
   deliver?: boolean;
 }

@@ -24,8 +24,11 @@ import {
 import { queryOf, withAmounts } from "./values.js";
 
 export interface RequestOptions extends CallOptions {
+  /** Parameters of the query, by name. @default none */
   query?: object | undefined;
+  /** Sent as JSON. @default none */
   body?: unknown;
+  /** Further headers. @default none */
   headers?: Record<string, string> | undefined;
 }
 

@@ -28,25 +28,31 @@ interface Unknown {
   tip: { height: number; id: string } | undefined;
 }
 
-type Conditions = Pick<GetEventsFeedQuery, "conditions" | "match" | "confirmations">;
-
-export interface FollowOptions<Selector extends EventSelector = EventSelector> extends Conditions {
+export interface FollowOptions<Selector extends EventSelector = EventSelector> {
   /** What was seen: a cursor, `genesis`, `tip`, or a height. */
   after: string | number;
-  /** Names and patterns. Default: `*`, all but bookings. */
+  /** Names and patterns. @default ["*"] (all but bookings) */
   events?: readonly Selector[] | undefined;
+  /** What the data of an event must have to be handed on. @default none */
+  conditions?: GetEventsFeedQuery["conditions"];
+  /** Whether any condition must hold, or all. @default "any" */
+  match?: GetEventsFeedQuery["match"];
+  /** Blocks by which to stay behind the tip; `final`: as many as the node's option `finality`. @default 0 */
+  confirmations?: GetEventsFeedQuery["confirmations"];
+  /** Ends it: `follow` resolves. @default none */
   signal?: AbortSignal | undefined;
-  /** Is awaited. What it throws ends it all. */
+  /** Gets each event, and is awaited. `follow` rejects with what it throws. */
   onEvent: (event: FollowedEvent<Selected<Selector>>) => unknown;
-  /** Gets the cursor after each block whose events were dealt with, and is awaited: begin with it the next time. */
+  /** Gets the cursor after each block whose events were dealt with, and is awaited: begin with it the next time. @default none */
   save?: ((cursor: string) => unknown) | undefined;
-  /** No node knows the cursor: returns where to go on. Without it, `follow` rejects. */
+  /** No node knows the cursor: returns where to go on. @default none: `follow` rejects */
   onUnknown?: ((unknown: Unknown) => string | Promise<string>) | undefined;
 }
 
 export interface ChangesOptions {
-  /** Default `genesis`. */
+  /** What was seen: a cursor, `genesis`, `tip`, or a height. @default "genesis" */
   after?: string | number | undefined;
+  /** Ends the iteration. @default none */
   signal?: AbortSignal | undefined;
 }
 

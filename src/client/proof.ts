@@ -4,6 +4,7 @@ export interface WithProof {
   /**
    * Has the transaction proven: the call rejects with a `ProofError` of `portico/verify`, which is loaded for it, unless all members but
    * `confirmations` follow from blocks that these delegates signed. The node is asked for `network` and `milestones` that are not given.
+   * @default none: the node is believed
    */
   proof?: (Pick<ProofOptions, "delegates"> & Partial<ProofOptions>) | undefined;
 }

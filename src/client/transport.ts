@@ -5,11 +5,11 @@ import { jsonOf, parseJson } from "./values.js";
 
 /** What every method takes last. */
 export interface CallOptions {
-  /** Aborts the call: it rejects with the signal's reason. */
+  /** Aborts the call: it rejects with the signal's reason. @default none */
   signal?: AbortSignal | undefined;
-  /** Milliseconds for the whole call, retries included. Of a `statement` it bounds nothing unless it is given. */
+  /** Milliseconds for the whole call, retries included. Of a `statement` it bounds nothing unless it is given. @default the client's */
   timeout?: number | undefined;
-  /** Lets a call that is no GET be retried. The node answers the same key with the same reply where it keeps keys: `webhooks.create`. */
+  /** Lets a call that is no GET be retried. The node answers the same key with the same reply where it keeps keys: `webhooks.create`. @default none */
   idempotencyKey?: string | undefined;
 }
 
@@ -22,19 +22,19 @@ export interface ClientRequest {
 }
 
 export interface ClientOptions {
-  /** The node's token for webhooks. Sent to the routes of webhooks alone. */
+  /** The node's token for webhooks. Sent to the routes of webhooks alone. @default none */
   token?: string | undefined;
-  /** Milliseconds for a call, retries included. Default 30,000. */
+  /** Milliseconds for a call, retries included. @default 30000 */
   timeout?: number | undefined;
-  /** Retries of a call. Default 3, or the number of other URLs if that is more. */
+  /** Retries of a call. @default 3, or the number of other URLs if that is more */
   retries?: number | undefined;
-  /** Milliseconds without a byte after which a stream counts as lost. Nodes send something every 15 s. Default 30,000. */
+  /** Milliseconds without a byte after which a stream counts as lost. Nodes send something every 15 s. @default 30000 */
   silence?: number | undefined;
-  /** Takes the place of the global `fetch`. */
+  /** Sends the requests. @default the global `fetch` */
   fetch?: typeof fetch | undefined;
-  /** Before each attempt. */
+  /** Called before each attempt. @default none */
   onRequest?: ((request: ClientRequest) => void) | undefined;
-  /** After each attempt: the status and how long it took until then, or why there is none. */
+  /** Called after each attempt: the status and how long it took until then, or why there is none. @default none */
   onResponse?: ((outcome: { request: ClientRequest; status?: number; error?: unknown; milliseconds: number }) => void) | undefined;
 }
 

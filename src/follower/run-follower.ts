@@ -12,19 +12,21 @@ export interface FollowerProgress {
 }
 
 export interface RunFollowerOptions<Tx> {
+  /** Asks the node: `createClient` of `portico/client`. */
   client: Pick<Client, "changes" | "blockchain" | "node">;
+  /** Keeps the cursor: `postgresStore`, `sqliteStore` or `memoryStore`. */
   store: FollowerStore<Tx>;
   /** Writes what a block means. It is awaited. */
   apply: (tx: Tx, block: WholeBlock) => unknown;
-  /** Takes back what `apply` has written for the block. Without it, the store undoes what was written to its `tables`. */
+  /** Takes back what `apply` has written for the block. Without it, the store undoes what was written to its `tables`. @default none */
   revert?: ((tx: Tx, block: WholeBlock) => unknown) | undefined;
-  /** Blocks by which to stay behind the tip: those that are reverted before are never applied. Default 0. */
+  /** Blocks by which to stay behind the tip: those that are reverted before are never applied. @default 0 */
   confirmations?: number | undefined;
-  /** Where an empty store begins: `genesis` (default), `tip`, a height or a cursor. */
+  /** Where an empty store begins: `genesis`, `tip`, a height or a cursor. @default "genesis" */
   from?: string | number | undefined;
-  /** Ends the follower: it resolves after the transaction that is open. */
+  /** Ends the follower: it resolves after the transaction that is open. @default none */
   signal?: AbortSignal | undefined;
-  /** Told after each transaction. */
+  /** Called after each transaction. @default none */
   onProgress?: ((progress: FollowerProgress) => void) | undefined;
 }
 

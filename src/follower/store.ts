@@ -47,7 +47,7 @@ export interface FollowerStore<Tx> {
 }
 
 export interface StoreOptions {
-  /** Tables that `apply` writes to. Without `revert`, each needs a primary key (in SQLite a rowid will do). */
+  /** Tables that `apply` writes to. Without `revert`, each needs a primary key (in SQLite a rowid will do). @default none */
   tables?: readonly string[];
 }
 

@@ -15,15 +15,22 @@ export interface NatsOptions {
    * before the `@` as in any URL: `tls://node:secret@10.0.0.7:4222`. All servers are given those of the first that has any.
    */
   servers: string | string[];
-  /** File of credentials (`nsc generate creds`). Without it, or a user or token, whoever reaches the servers may write what replicas read. */
+  /** File of credentials (`nsc generate creds`). Without it, or a user or token, whoever reaches the servers may write what replicas read. @default none */
   credentials?: string;
-  /** Files of TLS: a certificate authority of one's own, and a client's certificate and key. `tls://` servers use the system's authorities. */
-  tls?: { caFile?: string; certFile?: string; keyFile?: string };
-  /** Tells networks on one server apart, and several nodes of one network. Default: `portico`. */
+  /** Files of TLS. @default none */
+  tls?: {
+    /** A certificate authority of one's own. @default the system's, for `tls://` servers */
+    caFile?: string;
+    /** The client's certificate. @default none */
+    certFile?: string;
+    /** The key of the client's certificate. @default none */
+    keyFile?: string;
+  };
+  /** Tells networks on one server apart, and several nodes of one network. @default "portico" */
   prefix?: string;
-  /** How many servers of a cluster keep a stream. Default: 3, or as many as the cluster has. */
+  /** How many servers of a cluster keep a stream. @default 3, or as many as the cluster has */
   replicas?: number;
-  /** Milliseconds in which a server has to have let the client in, or refused it; then the next is tried. Default: 5,000. */
+  /** Milliseconds in which a server has to have let the client in, or refused it; then the next is tried. @default 5000 */
   connectTimeout?: number;
 }
 

@@ -5,8 +5,9 @@ import type { NatsTip } from "./tip-subscriber.js";
 
 /** What of NATS this process has. */
 export interface NatsMeasured {
+  /** Of a node: what publishes its changes. @default none */
   publisher?: Pick<TipPublisher, "published" | "problem"> | undefined;
-  /** Of a replica. */
+  /** Of a replica: what brings it the changes. @default none */
   tip?: Pick<NatsTip, "received" | "isConnected"> | undefined;
 }
 

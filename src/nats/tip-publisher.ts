@@ -18,7 +18,9 @@ export interface TipPublisher {
 export interface TipPublisherNeeds {
   /** The node's interface. */
   url: string;
+  /** Hash of the network's payload, by which its stream is named. */
   nethash: string;
+  /** Where log lines go. */
   logger: Logger;
 }
 

@@ -7,8 +7,6 @@ export type Check = (value: unknown) => string | undefined;
 /** One option. */
 export interface OptionRow<T> {
   default: T;
-  unit: string;
-  meaning: string;
   check: Check;
 }
 

@@ -13,7 +13,6 @@ import {
   type OptionRow,
   origins,
   path,
-  shortestToken,
   text,
   texts,
   tokens,
@@ -32,45 +31,20 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** Every option of the webhook engine: its default, unit, meaning and check. */
+/** Every option of the webhook engine: its default and check. `types/webhook-options.ts` says what it means. */
 export const webhookOptionTable: { readonly [Name in keyof WebhookOptions]-?: Readonly<OptionRow<NonNullable<WebhookOptions[Name]>>> } = Object.freeze({
-  tokens: {
-    default: [],
-    unit: `texts of ${shortestToken} characters or more`,
-    meaning: "Any of these authenticates a request. Default: one is generated and kept in the data folder.",
-    check: tokens,
-  },
-  allowTargets: {
-    default: [],
-    unit: "addresses or CIDR",
-    meaning: "Private or special addresses that targets may have.",
-    check: networks,
-  },
-  events: { default: [], unit: "names", meaning: "Events that the host emits besides the known ones.", check: texts },
-  schedule: {
-    default: [5 * second, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 10 * hour],
-    unit: "milliseconds",
-    meaning: "Waits after the first, second, ... failed attempt; after the last, the delivery is dead.",
-    check: wholes,
-  },
-  concurrencyPerTarget: { default: 4, unit: "attempts", meaning: "Concurrent attempts to one target, and to one host and port; to the latter up to 16 times as many if they take longer than 0.1 s.", check: wholeFrom(1) },
-  timeout: { default: 15 * second, unit: "milliseconds", meaning: "Limit for one attempt, from name resolution to the end of the response; a status received by then counts.", check: waitFrom(1) },
-  disableAfter: { default: 5 * day, unit: "milliseconds", meaning: "A webhook whose attempts all fail for this long is disabled.", check: wholeFrom(1) },
-  deliveredRetention: { default: 2 * day, unit: "milliseconds", meaning: "How long delivered, dropped and superseded deliveries are kept.", check: wholeFrom(0) },
-  deadRetention: { default: 90 * day, unit: "milliseconds", meaning: "How long dead deliveries are kept.", check: wholeFrom(0) },
-  window: { default: 1_000, unit: "deliveries", meaning: "Open deliveries of one webhook, at most; meanwhile its cursor waits.", check: wholeFrom(1) },
-  maxWebhooks: {
-    default: 1_000,
-    unit: "webhooks",
-    meaning: "How many may be created; more get 409.",
-    check: wholeFrom(1),
-  },
-  deliver: {
-    default: true,
-    unit: "true or false",
-    meaning: "Whether this process records and delivers; `false` if another does so for the same `webhooks.mdb`.",
-    check: yesOrNo,
-  },
+  tokens: { default: [], check: tokens },
+  allowTargets: { default: [], check: networks },
+  events: { default: [], check: texts },
+  schedule: { default: [5 * second, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 10 * hour], check: wholes },
+  concurrencyPerTarget: { default: 4, check: wholeFrom(1) },
+  timeout: { default: 15 * second, check: waitFrom(1) },
+  disableAfter: { default: 5 * day, check: wholeFrom(1) },
+  deliveredRetention: { default: 2 * day, check: wholeFrom(0) },
+  deadRetention: { default: 90 * day, check: wholeFrom(0) },
+  window: { default: 1_000, check: wholeFrom(1) },
+  maxWebhooks: { default: 1_000, check: wholeFrom(1) },
+  deliver: { default: true, check: yesOrNo },
 });
 
 export const webhookDefaults = Object.freeze(
@@ -104,91 +78,33 @@ export type EdgeOptions = Readonly<
 const lakeMembers = offOr({ dir: text, blocksPerFile: wholeFrom(1), snapshotEvery: wholeFrom(0), keepSnapshots: wholeFrom(1) });
 const lakeFault: Check = (value) => lakeMembers(value) ?? (isObject(value) && value.dir === undefined ? "needs `dir`, the folder of its files" : undefined);
 
-/** Every option: its default, unit, meaning and check. The README's table is generated from this. */
+/** Every option: its default and check. `types/options.ts` says what it means. */
 export const optionTable: { readonly [Name in keyof Options]: Readonly<OptionRow<Options[Name]>> } = Object.freeze({
-  basePath: { default: "/api", unit: "path", meaning: "Where the API is mounted.", check: path },
-  defaultVersion: { default: 2, unit: "1 or 2", meaning: "Version that answers requests that name none.", check: oneOf(1, 2) },
-  amounts: {
-    default: "number",
-    unit: '"number" or "string"',
-    meaning: "How v2 writes amounts unless a request chooses: JSON numbers with all digits, or decimal strings.",
-    check: oneOf("number", "string"),
-  },
-  bodyLimit: { default: 1_048_576, unit: "bytes", meaning: "Largest accepted request body.", check: wholeFrom(1) },
-  rateLimit: {
-    default: { perMinute: 300, exempt: ["127.0.0.0/8", "::1"] },
-    unit: "requests; addresses or CIDR",
-    meaning:
-      "Requests per minute from one address, and exempt addresses. A request that holds the process longer than its share of 15 s a minute counts as several. `false`: no limit.",
-    check: offOr({ perMinute: wholeFrom(1), exempt: networks }),
-  },
-  trustedProxies: {
-    default: [],
-    unit: "addresses or CIDR",
-    meaning: "Proxies whose `X-Forwarded-For` is trusted. A unix socket counts as 127.0.0.1.",
-    check: networks,
-  },
-  cors: {
-    default: { origins: "*" },
-    unit: '"*" or origins',
-    meaning: "Origins whose pages may read replies; `false`: no CORS.",
-    check: offOr({ origins }),
-  },
-  compression: {
-    default: { threshold: 1024 },
-    unit: "bytes",
-    meaning: "Bodies of this size or more are compressed; `false`: none.",
-    check: offOr({ threshold: wholeFrom(0) }),
-  },
-  cacheSize: { default: 67_108_864, unit: "bytes", meaning: "Memory for repeated replies; up to twice as much while the tip moves.", check: wholeFrom(0) },
-  hostTimeout: {
-    default: 10_000,
-    unit: "milliseconds",
-    meaning: "How long a request waits for the host's pool, peers, sync, and each call of its own chain, before it gets 503.",
-    check: waitFrom(1),
-  },
-  maxConnections: { default: 5_000, unit: "connections", meaning: "Open connections to servers made by `listen`; 256 from one address unless `rateLimit.exempt` or `trustedProxies` names it. Others are closed.", check: wholeFrom(1) },
-  stopTimeout: { default: 10_000, unit: "milliseconds", meaning: "How long `stop()` waits for open requests.", check: waitFrom(0) },
-  history: {
-    default: true,
-    unit: "true or false",
-    meaning: "Whether states at earlier heights (`at`) are kept and served.",
-    check: oneOf(true, false),
-  },
-  undoBlocks: { default: 1_000, unit: "blocks", meaning: "How far the chain can be reverted; beyond, the store is rebuilt from `blocks`.", check: wholeFrom(1) },
-  finality: { default: undefined, unit: "blocks", meaning: "How far behind the tip a block is final. Default: twice the number of active delegates.", check: wholeFrom(0) },
-  followOrphans: {
-    default: 30 * day,
-    unit: "milliseconds",
-    meaning: "How long reverted blocks are kept for readers that come back.",
-    check: wholeFrom(0),
-  },
-  followHostEvents: { default: 7 * day, unit: "milliseconds", meaning: "How long host events are kept, up to 1 GiB.", check: wholeFrom(0) },
-  maxStreams: { default: 1_000, unit: "streams", meaning: "Open event and change streams; more get 503.", check: wholeFrom(0) },
-  console: { default: false, unit: "true or false", meaning: "Whether `/console` is served.", check: yesOrNo },
-  metrics: {
-    default: false,
-    unit: "true, false or an object",
-    meaning: "Whether `/metrics` is served; `{token}`: only to clients that send `Authorization: Bearer` with it.",
-    check: metricsSetting,
-  },
-  logClients: { default: false, unit: "true or false", meaning: "Whether the access log has client addresses, as the rate limit counts them.", check: yesOrNo },
-  staleAfter: {
-    default: 5,
-    unit: "block times",
-    meaning: "Without a block for this long, `/health/ready` says `stale`; `false`: never.",
-    check: falseOr(above(0)),
-  },
-  lake: {
-    default: false,
-    unit: "an object, or false",
-    meaning: "`{dir, blocksPerFile, snapshotEvery, keepSnapshots}`: a lake, served at `/lake`.",
-    check: lakeFault,
-  },
+  basePath: { default: "/api", check: path },
+  defaultVersion: { default: 2, check: oneOf(1, 2) },
+  amounts: { default: "number", check: oneOf("number", "string") },
+  bodyLimit: { default: 1_048_576, check: wholeFrom(1) },
+  rateLimit: { default: { perMinute: 300, exempt: ["127.0.0.0/8", "::1"] }, check: offOr({ perMinute: wholeFrom(1), exempt: networks }) },
+  trustedProxies: { default: [], check: networks },
+  cors: { default: { origins: "*" }, check: offOr({ origins }) },
+  compression: { default: { threshold: 1024 }, check: offOr({ threshold: wholeFrom(0) }) },
+  cacheSize: { default: 67_108_864, check: wholeFrom(0) },
+  hostTimeout: { default: 10_000, check: waitFrom(1) },
+  maxConnections: { default: 5_000, check: wholeFrom(1) },
+  stopTimeout: { default: 10_000, check: waitFrom(0) },
+  history: { default: true, check: oneOf(true, false) },
+  undoBlocks: { default: 1_000, check: wholeFrom(1) },
+  finality: { default: undefined, check: wholeFrom(0) },
+  followOrphans: { default: 30 * day, check: wholeFrom(0) },
+  followHostEvents: { default: 7 * day, check: wholeFrom(0) },
+  maxStreams: { default: 1_000, check: wholeFrom(0) },
+  console: { default: false, check: yesOrNo },
+  metrics: { default: false, check: metricsSetting },
+  logClients: { default: false, check: yesOrNo },
+  staleAfter: { default: 5, check: falseOr(above(0)) },
+  lake: { default: false, check: lakeFault },
   webhooks: {
     default: webhookDefaults,
-    unit: "an object, or false",
-    meaning: "Webhooks, with the options below; `false`: none.",
     check: offOr(Object.fromEntries(Object.entries(webhookOptionTable).map(([name, { check }]) => [name, check]))),
   },
 });

@@ -21,23 +21,29 @@ import { adoptStore } from "../store/copy/store-copy.js";
 export interface FollowNodeOptions {
   /** The node to follow: its origin, or the URL of its interface: `http://10.0.0.5:4003`, `http://10.0.0.5:4003/api`. */
   url: string;
-  /** Folder of the replica's store, and of what the node has said of itself. */
+  /** Folder of the replica's store, and of what the node has said of itself; `createApiPlugin` needs it. @default none */
   dataDir?: string | undefined;
-  /** Folder or URL of a lake to begin with. Default: the node's own. */
+  /** Folder or URL of a lake to begin with. @default the node's own */
   lake?: string | undefined;
-  /** The key that must have signed the lake (base64). Default: the first one seen is remembered in the data folder. */
+  /** The key that must have signed the lake (base64). @default the first one seen, which the data folder remembers */
   lakeKey?: string | undefined;
-  /** A fork's own transaction types: they are code, which the node cannot send. */
+  /** A fork's own transaction types: they are code, which the node cannot send. @default [] */
   transactionTypes?: TransactionType[] | undefined;
-  /** Brings the node's changes by another way than its own stream: `natsTip` of `portico/nats`. */
+  /** Brings the node's changes by another way than its own stream: `natsTip` of `portico/nats`. @default none */
   tip?: TipSource | undefined;
-  /** Aborting ends the wait for a node that does not answer. */
+  /** Aborting ends the wait for a node that does not answer. @default none */
   signal?: AbortSignal | undefined;
+  /** Where log lines go. @default the console, without debug lines */
   logger?: Logger | undefined;
+  /** Replaces the system's clock. @default the system's */
   clock?: Clock | undefined;
+  /** As of `NodeContext`. @default none */
   accessLog?: ((entry: AccessLogEntry, request: IncomingMessage) => void) | undefined;
+  /** As of `NodeContext`. @default none */
   onProgress?: NodeContext["onProgress"] | undefined;
+  /** As of `NodeContext`. @default none: this process alone */
   otherMetrics?: NodeContext["otherMetrics"] | undefined;
+  /** Everything else, such as limits. @default `defaultOptions`, without webhooks */
   options?: PorticoOptions | undefined;
 }
 

@@ -36,21 +36,21 @@ export interface ReversalContext<Tx> extends Context<Tx> {
 }
 
 export interface ReceiverOptions<Tx> {
-  /** The webhooks' secrets (`whsec_…`) or tokens (64 hexadecimal digits). Several while one is replaced by another. */
+  /** The webhooks' secrets (`whsec_…`) or tokens (64 hexadecimal digits). Several while one is replaced by another. @default [] */
   secrets?: readonly string[];
-  /** For webhooks with `signature: "v1a"`: the node's keys (`whpk_…`), or the node's URL, of which they are asked. */
+  /** For webhooks with `signature: "v1a"`: the node's keys (`whpk_…`), or the node's URL, of which they are asked. @default [] */
   keys?: readonly string[] | string;
-  /** Default: `memoryInbox()`. */
+  /** Remembers which deliveries were handled. @default `memoryInbox()` */
   inbox?: Inbox<Tx>;
-  /** By the event's name. An event without a handler is answered, and nothing is done. */
+  /** Handlers by the event's name. An event without a handler is answered, and nothing is done. @default {} */
   on?: { readonly [Name in Exclude<AnyEventName, Reversal>]?: (event: ReceivedEvent<Name>, context: Context<Tx>) => unknown };
-  /** Gets all events whose names end with `.reverted`. */
+  /** Gets all events whose names end with `.reverted`. @default none: they are answered, and nothing is done */
   reverted?: (event: ReceivedEvent<Reversal>, context: ReversalContext<Tx>) => unknown;
-  /** Gets all other events without a handler, such as a fork's own; not pings. */
+  /** Gets all other events without a handler, such as a fork's own; not pings. @default none */
   other?: (event: EventOf<string, unknown>, context: Context<Tx>) => unknown;
-  /** Seconds by which a request's time may differ from this machine's clock. Default: 300. */
+  /** Seconds by which a request's time may differ from this machine's clock. @default 300 */
   tolerance?: number;
-  /** Told what a handler, the inbox or a request to the node failed with; not of `Gone` and `Later`. Default: `console.error`. */
+  /** Called with what a handler, the inbox or a request to the node failed with; not of `Gone` and `Later`. @default `console.error` */
   onError?: (error: unknown, webhookId: string) => void;
 }
 

@@ -44,7 +44,10 @@ export const memoryInbox = (): Inbox<undefined> => {
 };
 
 export interface InboxOptions {
-  /** Default: `portico_inbox`. Created where it is missing. It grows by a row for each delivery; rows older than your replays can be deleted. */
+  /**
+   * The table's name. It is created where it is missing, and grows by a row for each delivery; rows older than your replays can be deleted.
+   * @default "portico_inbox"
+   */
   table?: string;
 }
 

@@ -37,17 +37,20 @@ export type Delegates = readonly string[];
 
 export interface ProofOptions {
   /** The content of network.json. */
-  network: { pubKeyHash: number };
+  network: {
+    /** Version byte of addresses. */
+    pubKeyHash: number;
+  };
   /** The content of milestones.json. */
   milestones: Milestone[];
-  /** The content of exceptions.json. */
+  /** The content of exceptions.json. @default {} */
   exceptions?: Exceptions;
   /**
    * The delegates of the block's round, or of any round by its number, from a source that is trusted. In rounds that are not given (undefined)
    * the forging order is not checked.
    */
   delegates: Delegates | ((round: number) => Delegates | undefined);
-  /** How many delegates must have built on the block. Default 0. */
+  /** How many delegates must have built on the block. @default 0 */
   threshold?: number;
 }
 

@@ -5,11 +5,12 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { compileHost, createHost, importAndServe, network, npmInstall, requireAndServe, root, run, step } from "./host.mjs";
+import { reportTypes } from "./types.mjs";
 import { checkWays, freshClone, pack } from "./ways.mjs";
 
 const folder = mkdtempSync(join(tmpdir(), "portico-package-"));
@@ -22,6 +23,20 @@ const compilers = [
   { module: "CommonJS", moduleResolution: "Node10" },
   ...(isAll ? [{ module: "Node16", moduleResolution: "Node16" }, { module: "Preserve", moduleResolution: "Bundler" }] : []),
 ];
+
+/** Bytes of the tarball, and of what npm writes on a host's disk. */
+const most = { packed: 1_700_000, unpacked: 5_800_000 };
+
+const checkTarball = (tarball) => {
+  const files = run("tar", ["--list", "--verbose", "--gzip", "--file", tarball], folder).trim().split("\n").map((line) => line.split(/\s+/));
+  const unpacked = files.reduce((sum, [, , size]) => sum + Number(size), 0);
+  const packed = statSync(tarball).size;
+  process.stdout.write(`${packed} bytes, ${unpacked} unpacked ... `);
+  if (packed > most.packed || unpacked > most.unpacked) throw new Error(`The tarball may have ${most.packed} bytes, ${most.unpacked} unpacked`);
+  const manifest = JSON.parse(run("tar", ["--extract", "--to-stdout", "--gzip", "--file", tarball, "package/package.json"], folder));
+  const needless = ["private", "scripts", "devDependencies", "mocha"].filter((name) => manifest[name] !== undefined);
+  if (needless.length > 0) throw new Error(`The published package.json has ${needless.join(", ")}`);
+};
 
 const serveReadmeHost = async (host) => {
   writeFileSync(join(host, "network.json"), JSON.stringify({ data: network }));
@@ -41,7 +56,9 @@ const serveReadmeHost = async (host) => {
 try {
   let tarball = "";
   const host = createHost(join(folder, "host"));
-  await step(`${isAll ? "npm ci && " : ""}npm pack in a fresh clone`, () => void (tarball = pack(freshClone(join(folder, "clone")), isAll)));
+  await step(`${isAll ? "npm ci and " : ""}packing in a fresh clone`, () => void (tarball = pack(freshClone(join(folder, "clone")), isAll)));
+  await step("checking its size, and its package.json", () => checkTarball(tarball));
+  await step("comparing its public types with those that were reviewed", () => reportTypes(join(folder, "clone")));
   await step("checking what is published (publint)", () => run("npx", ["--yes", "publint@0.3.25", "--strict", tarball], root));
   await step("checking its types (attw)", () => run("npx", ["--yes", "--package=@arethetypeswrong/cli@0.18.5", "attw", tarball], root));
   // Without peer dependencies, as some package managers install: the library must declare what it needs.

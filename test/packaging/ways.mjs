@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { compileHost, createHost, importAndServe, npmInstall, requireAndServe, root, run, step } from "./host.mjs";
 
@@ -27,8 +27,7 @@ export const pack = (clone, installs) => {
     if (!existsSync(join(clone, "dist/src/index.js"))) throw new Error("npm ci did not build dist");
     rmSync(join(clone, "dist"), { recursive: true });
   } else symlinkSync(join(root, "node_modules"), join(clone, "node_modules"));
-  run("npm", ["pack", "--silent"], clone);
-  return join(clone, readdirSync(clone).find((name) => name.endsWith(".tgz")) ?? "");
+  return run("node", [".ci/pack.mjs"], clone).trim();
 };
 
 const works = (host, compiled) => {
@@ -66,7 +65,7 @@ const checkOtherWays = async ({ at, git, built }) => {
     install(at("git host without scripts"), git, "ignore-scripts=true\nallow-git=all\n", { scripts: false }));
 };
 
-/** @param folder where clones and hosts are made @param tarball what `npm pack` made of a clone */
+/** @param folder where clones and hosts are made @param tarball what was packed in a clone */
 export const checkWays = async (folder, tarball, isAll) => {
   const at = (name) => join(folder, name.replaceAll(/\W+/g, "-"));
   // Without these settings, the tarball has been installed and used before this.

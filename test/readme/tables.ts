@@ -3,7 +3,7 @@ import { optionsTable as commandLineTable } from "../../examples/standalone/opti
 import { v1Routes } from "../../src/api/v1/index.js";
 import { v2Routes } from "../../src/api/index.js";
 import { errorTable } from "../../src/errors.js";
-import { optionTable, webhookOptionTable } from "../../src/options/options.js";
+import { type OptionDoc, optionDocs, readDefault } from "./options.js";
 
 /** The tables of the READMEs, generated from the code. `npm run docs` writes them; a test compares them. */
 
@@ -64,21 +64,18 @@ const contract: Record<1 | 2, readonly string[]> = {
 const routesTable = (routes: readonly RouteRow[]): string =>
   ["| | |", "|---|---|", ...routes.map(({ method, path, summary }) => `| \`${method} ${path}\` | ${summary} |`)].join("\n");
 
-const cell = (value: unknown): string => value === undefined ? "" : `\`${JSON.stringify(value).replaceAll("|", "\\|")}\``;
+const optionRow = ({ name, text, default: given = "" }: OptionDoc, before = ""): string => {
+  const { json, remark } = readDefault(given);
+  const value = json === undefined ? remark : `\`${json}\`${remark === "" ? "" : ` (${remark})`}`;
+  return `| ${[`\`${before}${name}\``, value, text].map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+};
 
-const optionRow = (name: string, option: { default: unknown; unit: string; meaning: string }): string =>
-  `| \`${name}\` | ${cell(option.default)} | ${option.unit} | ${option.meaning} |`;
-
-const optionsTable = (): string =>
-  [
-    "| option | default | unit | |",
-    "|---|---|---|---|",
-    ...Object.entries(optionTable)
-      .filter(([name]) => name !== "webhooks")
-      .map(([name, option]) => optionRow(name, option)),
-    `| \`webhooks\` | as follows | ${optionTable.webhooks.unit} | ${optionTable.webhooks.meaning} |`,
-    ...Object.entries(webhookOptionTable).map(([name, option]) => optionRow(`webhooks.${name}`, option)),
-  ].join("\n");
+const optionsTable = (): string => {
+  const { PorticoOptions = [], LakeOptions = [], WebhookOptions = [] } = optionDocs();
+  const within: Partial<Record<string, OptionDoc[]>> = { lake: LakeOptions, webhooks: WebhookOptions };
+  const rows = PorticoOptions.flatMap((option) => [optionRow(option), ...(within[option.name] ?? []).map((one) => optionRow(one, `${option.name}.`))]);
+  return ["| option | default | |", "|---|---|---|", ...rows].join("\n");
+};
 
 const errorsTable = (): string =>
   [

@@ -119,9 +119,9 @@ function* walkFile(file: PageFile, checks: readonly EntryCheck[]): Generator<voi
 export interface VerifyOptions {
   /** Folder of the store. */
   dataDir: string;
-  /** Hash of the network's payload that the store must belong to; not given: any. */
+  /** Hash of the network's payload that the store must belong to. @default any */
   nethash?: string;
-  /** Told now and then how many pages have been read. */
+  /** Told now and then how many pages have been read. @default none */
   onProgress?: (pages: number) => void;
 }
 
