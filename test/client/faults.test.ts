@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { type Client, type ClientOptions, createClient, PorticoClientError, TransportError } from "../../src/client/index.js";
-import { count, seedOr } from "../fixtures/long.js";
+import { count, isLong, seedOr } from "../fixtures/long.js";
 import type { StartedNode } from "../fixtures/node.js";
 import { startStoredNode } from "../fixtures/stored-chain.js";
 import { randomFrom } from "../follow/schedule.js";
@@ -33,7 +33,7 @@ describe("a client against faults", () => {
     const faults: Fault[] = ["refuse", "cut head", "cut body", "slow", "page", "hang", 408, 429, 502, 503, 504, "none", "none", "none", "none", "none"];
     proxy.choose = () => faults[Math.floor(random() * faults.length)]!;
     const direct = createClient(node.url, { token });
-    const budget = 600;
+    const budget = isLong ? 600 : 2_000;
     const client = clientOf({ timeout: budget });
     const height = (await direct.blockchain.get()).block.height;
     const [supply, created] = [(await direct.blockchain.get()).supply, [] as string[]];
@@ -48,7 +48,7 @@ describe("a client against faults", () => {
       },
     ];
     let [failed, longest] = [0, 0];
-    const attempts = count(150, 10_000);
+    const attempts = count(60, 10_000);
     for (let place = 0; place < attempts; place += 15) {
       await Promise.all(
         Array.from({ length: 15 }, async (_, more) => {

@@ -21,9 +21,10 @@ for (const name of chainNames) {
     let served: Interface;
     before(async () => (served = await serveChain(name)));
     const interface_ = () => served;
+    const main = { pairs: isLong || name === "core3-custom-c" };
     const narrowed = { pairs: isLong && name === "core3-custom-c" };
 
-    describeList("GET /blocks, POST /blocks/search", () => ({ path: "/blocks", search: "/blocks/search", rows: blockRows }), kind, interface_);
+    describeList("GET /blocks, POST /blocks/search", () => ({ path: "/blocks", search: "/blocks/search", rows: blockRows }), kind, interface_, main);
     describeList(
       "GET /blocks/{id}/transactions",
       () => ({ path: `/blocks/${fullest.id}/transactions`, rows: transactionRows.filter(({ block }) => block.id === fullest.id) }),

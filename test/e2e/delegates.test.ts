@@ -21,9 +21,10 @@ for (const name of chainNames) {
       mostVoted = rows.reduce((best, row) => (votersOf(row) > votersOf(best) ? row : best));
     });
     const interface_ = () => served;
+    const main = { pairs: isLong || name === "core3-custom-c" };
     const narrowed = { pairs: isLong && name === "core3-custom-c" };
 
-    describeList("GET /delegates, POST /delegates/search", () => ({ path: "/delegates", search: "/delegates/search", rows }), delegateKind, interface_);
+    describeList("GET /delegates, POST /delegates/search", () => ({ path: "/delegates", search: "/delegates/search", rows }), delegateKind, interface_, main);
     describeList(
       "GET /delegates/{id}/blocks",
       () => ({

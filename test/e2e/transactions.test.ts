@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { spread } from "../fixtures/long.js";
+import { isLong, spread } from "../fixtures/long.js";
 import { chainNames } from "./chains.js";
 import { dataOf } from "./data-of.js";
 import { figuresOf } from "./figures.js";
@@ -23,8 +23,9 @@ for (const name of chainNames) {
       () => ({ path: "/transactions", search: "/transactions/search", rows: transactionRows }),
       kind,
       interface_,
+      { pairs: isLong || name === "core3-custom-c" },
     );
-    describeList("GET /votes", () => ({ path: "/votes", rows: votes, without: ["type", "typeGroup"] }), kind, interface_, { pairs: name === "core3-custom-c" });
+    describeList("GET /votes", () => ({ path: "/votes", rows: votes, without: ["type", "typeGroup"] }), kind, interface_, { pairs: isLong && name === "core3-custom-c" });
 
     it("are shown by id", async () => {
       for (const row of spread(transactionRows, 60)) expect(dataOf(await served.get(`/transactions/${row.id}`))).to.deep.equal(parsed(kind.present(row)));

@@ -26,9 +26,10 @@ for (const name of chainNames) {
     let served: Interface;
     before(async () => (served = await serveChain(name)));
     const interface_ = () => served;
+    const main = { pairs: isLong || name === "core3-custom-c" };
     const narrowed = { pairs: isLong && name === "core3-custom-c" };
 
-    describeList("GET /wallets, POST /wallets/search", () => ({ path: "/wallets", search: "/wallets/search", rows: walletRows }), walletKind, interface_);
+    describeList("GET /wallets, POST /wallets/search", () => ({ path: "/wallets", search: "/wallets/search", rows: walletRows }), walletKind, interface_, main);
     describeList("GET /wallets/top", () => ({ path: "/wallets/top", rows: walletRows }), walletKind, interface_, narrowed);
     describeList(
       "GET /wallets/{id}/transactions",

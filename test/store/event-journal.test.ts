@@ -122,21 +122,6 @@ describe("the event journal", () => {
     journal.close();
   });
 
-  it("is not rewritten while most of it is still to be kept", () => {
-    const journal = openEventJournal(dataDir);
-    const large = JSON.stringify("x".repeat(1_000_000));
-    for (let number = 1; number <= 20; number++) journal.append(heard(number, large));
-    const sizes = new Set([statSync(path()).size]);
-    for (let number = 1; number <= 16; number++) {
-      journal.forget(number);
-      sizes.add(statSync(path()).size);
-    }
-    // Of 20 MB, of 10 when that many were left, and of 5. (Not told by inodes: a new file may get that of a deleted one.)
-    expect(sizes.size).to.equal(3);
-    expect(openEventJournal(dataDir).kept().map(({ number }) => number)).to.deep.equal([17, 18, 19, 20]);
-    journal.close();
-  });
-
   it("stays small although it is never empty", () => {
     const journal = openEventJournal(dataDir);
     const large = JSON.stringify("x".repeat(100_000));

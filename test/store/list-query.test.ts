@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { PorticoError } from "../../src/errors.js";
+import { codeOf } from "../fixtures/refusal.js";
 import { answerList } from "../../src/store/query/list-query.js";
 import { createSearches } from "../../src/store/query/search.js";
 import { arraySequence, mapSequence, numberSequence, reverseSequence, type Sequence } from "../../src/store/records/sequence.js";
@@ -46,16 +46,6 @@ const ask = async (ways: readonly Way[], offset: number, limit: number, { rows =
     createSearches().begin(rows),
   );
   return { page, loaded };
-};
-
-const codeOf = async (work: Promise<unknown>): Promise<string> => {
-  try {
-    await work;
-  } catch (error) {
-    if (error instanceof PorticoError) return error.code;
-    throw error;
-  }
-  return "no error";
 };
 
 describe("a list question", () => {

@@ -6,6 +6,7 @@ import "./intersection.test.js";
 import "./pages.test.js";
 import "./ranked-set.test.js";
 import "./rewards.test.js";
+import "./set-fills.test.js";
 import "./vendor-field-scan.test.js";
 import "../e2e/uncached.test.js";
 import "../webhooks/store.test.js";

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { PorticoError } from "../../src/errors.js";
+import { codeOf } from "../fixtures/refusal.js";
 import { createSearches, type Search, type Searches, type SearchesOptions } from "../../src/store/query/search.js";
 import type { Sliced } from "../../src/async/time-slicing.js";
 
@@ -29,16 +30,6 @@ function* wide(search: Search): Sliced<number> {
 const searchesOf = (options: SearchesOptions): { run: Search["run"]; begin: Searches["begin"]; stop: Searches["stop"] } => {
   const { begin, stop } = createSearches(options);
   return { run: (work) => begin(Infinity).run(work), begin, stop };
-};
-
-const codeOf = async (run: () => unknown): Promise<string> => {
-  try {
-    await run();
-  } catch (error) {
-    if (error instanceof PorticoError) return error.code;
-    throw error;
-  }
-  return "no error";
 };
 
 const nextRound = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

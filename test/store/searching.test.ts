@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { PorticoError } from "../../src/errors.js";
+import type { PorticoError } from "../../src/errors.js";
+import { refusalOf } from "../fixtures/refusal.js";
 import type { TransactionQuery, WalletQuery } from "../../types/chain-queries.js";
 import { loadChain } from "../data/read.js";
 import { createMemoryAdapter } from "../memory-adapter/adapter.js";
@@ -17,16 +18,6 @@ const withLetter: TransactionQuery = {
   limit: 5,
 };
 const richest: WalletQuery = { filter: {}, order: { field: "balance", direction: "desc" }, offset: 0, limit: 5 };
-
-const errorOf = async (answer: unknown): Promise<PorticoError | undefined> => {
-  try {
-    await answer;
-    return undefined;
-  } catch (error) {
-    if (error instanceof PorticoError) return error;
-    throw error;
-  }
-};
 
 /** Every search is interrupted after each step. */
 const interrupted = { searches: { turn: 0, most: 4 } };
@@ -63,11 +54,11 @@ describe("a search of the store", () => {
   it("is abandoned when the store stops, and its snapshot can be released afterwards", async () => {
     const { store } = await openStoreAt(name, blocks.length, {}, interrupted);
     const snapshot = store.snapshot();
-    const failure = errorOf(snapshot?.transactions(withLetter)).finally(() => snapshot?.release?.());
+    const failure = refusalOf(() => snapshot?.transactions(withLetter)).finally(() => snapshot?.release?.());
     const other = store.snapshot();
     await store.stop();
     expect((await failure)?.code).to.equal("NOT_READY");
-    expect((await errorOf((async () => other?.transactions(withLetter))()))?.code).to.equal("NOT_READY");
+    expect((await refusalOf(() => other?.transactions(withLetter)))?.code).to.equal("NOT_READY");
     other?.release?.();
   });
 
@@ -77,7 +68,7 @@ describe("a search of the store", () => {
     const ask = async (searchRows: number, times = 1): Promise<PorticoError | undefined> => {
       const snapshot = store.snapshot({ searchRows });
       let error: PorticoError | undefined;
-      for (let i = 0; i < times; i++) error ??= await errorOf((async () => snapshot?.transactions(withLetter))());
+      for (let i = 0; i < times; i++) error ??= await refusalOf(() => snapshot?.transactions(withLetter));
       expect((await snapshot?.wallets(richest))?.rows).to.have.length(5);
       snapshot?.release?.();
       return error;

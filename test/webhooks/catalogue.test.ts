@@ -1,26 +1,10 @@
 import { expect } from "chai";
 import { Webhook as Verifier } from "standardwebhooks";
 import type { Condition, WebhookDraft } from "../../types/webhooks.js";
-import { PorticoError } from "../../src/errors.js";
+import { refusalOf } from "../fixtures/refusal.js";
 import { knownEvents } from "../../src/follow/event-catalogue.js";
 import { createReceiver, type Received, type Receiver } from "./receiver.js";
 import { createStage, type Stage } from "./stage.js";
-
-const rejectionOf = async (work: Promise<unknown>): Promise<PorticoError> => {
-  const error = await work.then(() => undefined, (reason: unknown) => reason);
-  if (error instanceof PorticoError) return error;
-  throw new Error("nothing was refused");
-};
-
-const refusalOf = (work: () => unknown): PorticoError => {
-  try {
-    work();
-  } catch (error) {
-    if (error instanceof PorticoError) return error;
-    throw error;
-  }
-  throw new Error("nothing was refused");
-};
 
 const ownEvents = ["webhook.disabled", "webhook.failing", "webhook.enabled", "delivery.dead"];
 
@@ -102,7 +86,7 @@ describe("the webhook registry", () => {
   it("is not extended beyond its limit, and keeps what it has when that is lowered", async () => {
     await stage.restart({ maxWebhooks: 2 });
     for (const id of [1, 2]) expect(stage.engine.create(draft).id).to.equal(id);
-    expect(refusalOf(() => stage.engine.create(draft))).to.include({ code: "WEBHOOKS_FULL", status: 409 });
+    expect(await refusalOf(() => stage.engine.create(draft))).to.include({ code: "WEBHOOKS_FULL", status: 409 });
     await stage.restart({ maxWebhooks: 1 });
     stage.engine.replace(2, { ...draft, enabled: false });
     expect(stage.engine.list({ offset: 0, limit: 9 }).rows.map(({ enabled }) => enabled)).to.deep.equal([true, false]);
@@ -125,11 +109,11 @@ describe("the webhook registry", () => {
     expect(stage.environment.store.webhook(1)?.token).to.equal(token);
   });
 
-  it("does not show a webhook the deliveries of another", () => {
+  it("does not show a webhook the deliveries of another", async () => {
     stage.engine.create(draft);
     stage.engine.create(draft);
     stage.engine.ping(1);
-    expect(refusalOf(() => stage.engine.delivery(2, 1))).to.include({ status: 404, message: "Delivery not found" });
+    expect(await refusalOf(() => stage.engine.delivery(2, 1))).to.include({ status: 404, message: "Delivery not found" });
   });
 
   it("accepts every known event and those that the host declares", () => {
@@ -179,11 +163,11 @@ describe("the webhook registry", () => {
     ["a place that is none", { from: "yesterday" }, "from", /must be tip, genesis, a height or a cursor/],
     ["a list of addresses that is none", condition({ condition: "in", value: "A" }), "conditions.0.value", /must be a list of at most 100000 numbers and strings/],
   ] as const) {
-    it(`refuses ${what}`, () => {
-      const refusal = refusalOf(() => stage.engine.create({ ...draft, ...changed } as WebhookDraft));
-      expect(refusal.status).to.equal(400);
-      expect(refusal.message).to.match(message);
-      expect(refusal.validation).to.deep.equal({ source: "payload", keys: [key] });
+    it(`refuses ${what}`, async () => {
+      const refusal = await refusalOf(() => stage.engine.create({ ...draft, ...changed } as WebhookDraft));
+      expect(refusal?.status).to.equal(400);
+      expect(refusal?.message).to.match(message);
+      expect(refusal?.validation).to.deep.equal({ source: "payload", keys: [key] });
       expect(stage.engine.list({ offset: 0, limit: 1 }).total).to.equal(0);
     });
   }
@@ -285,7 +269,7 @@ describe("the webhook registry", () => {
       const { id } = stage.engine.ping(1);
       await stage.reaches(1, id, "delivered");
       stage.engine.patch(1, { enabled: false });
-      expect(refusalOf(() => stage.engine.redeliver(1, id))).to.include({ status: 400 });
+      expect(await refusalOf(() => stage.engine.redeliver(1, id))).to.include({ status: 400 });
       expect(stage.engine.delivery(1, id).state).to.equal("delivered");
     });
 
@@ -298,9 +282,9 @@ describe("the webhook registry", () => {
       expect(stage.engine.deliveries(1, "dead", { offset: 0, limit: 1 }).total).to.equal(1);
     });
 
-    it("does not ping a disabled webhook", () => {
+    it("does not ping a disabled webhook", async () => {
       stage.engine.create({ ...draft, enabled: false });
-      expect(refusalOf(() => stage.engine.ping(1))).to.include({ status: 400 });
+      expect(await refusalOf(() => stage.engine.ping(1))).to.include({ status: 400 });
     });
 
     it("neither records nor sends deliveries for a disabled webhook", async () => {
@@ -391,17 +375,17 @@ describe("the webhook registry", () => {
       const isWritten = Number(process.versions.node.split(".")[0]) >= 26;
       if (isWritten) expect(await stage.engine.dryRun({ conditions, payload: deep })).to.have.length(1);
       for (const payload of ["x".repeat(65_535), ...(isWritten ? [] : [deep])]) {
-        const refusal = await rejectionOf(stage.engine.dryRun({ conditions, payload }));
+        const refusal = await refusalOf(stage.engine.dryRun({ conditions, payload }));
         expect(refusal).to.include({ status: 400, message: '"payload" must not have more than 65536 characters as JSON' });
-        expect(refusal.validation).to.deep.equal({ source: "payload", keys: ["payload"] });
+        expect(refusal?.validation).to.deep.equal({ source: "payload", keys: ["payload"] });
       }
       expect(await stage.engine.dryRun({ conditions, payload: "x".repeat(65_534) })).to.have.length(1);
     });
 
     it("refuses the conditions and events that a webhook would be refused for, and a run without a payload or event", async () => {
-      expect(await rejectionOf(stage.engine.dryRun({ conditions }))).to.include({ status: 400 });
-      expect(await rejectionOf(stage.engine.dryRun({ event: "nothing", conditions }))).to.include({ status: 400 });
-      expect(await rejectionOf(stage.engine.dryRun({ conditions: [{ key: "", condition: "eq", value: 1 }], payload: 1 }))).to.include({ status: 400 });
+      expect(await refusalOf(stage.engine.dryRun({ conditions }))).to.include({ status: 400 });
+      expect(await refusalOf(stage.engine.dryRun({ event: "nothing", conditions }))).to.include({ status: 400 });
+      expect(await refusalOf(stage.engine.dryRun({ conditions: [{ key: "", condition: "eq", value: 1 }], payload: 1 }))).to.include({ status: 400 });
     });
   });
 });
