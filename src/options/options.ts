@@ -102,7 +102,8 @@ export type EdgeOptions = Readonly<
 >;
 
 const lakeMembers = offOr({ dir: text, blocksPerFile: wholeFrom(1), snapshotEvery: wholeFrom(0), keepSnapshots: wholeFrom(1) });
-const lakeFault: Check = (value) => lakeMembers(value) ?? (isObject(value) && value.dir === undefined ? "needs `dir`, the folder of its files" : undefined);
+const lakeFault: Check = (value) =>
+  lakeMembers(value) ?? (isObject(value) && value.dir === undefined ? "needs `dir`, the folder of its files" : undefined);
 
 /** Every option: its default, unit, meaning and check. The README's table is generated from this. */
 export const optionTable: { readonly [Name in keyof Options]: Readonly<OptionRow<Options[Name]>> } = Object.freeze({

@@ -240,8 +240,10 @@ const createHistoryRows = (height: number, put: (key: Buffer, value: Buffer) => 
   return {
     wallet: (before, after, delegateNumber) => {
       const { number, address } = after;
-      if (before !== undefined && !haveSameFigures(before, after)) put(historyRowKey(historyKinds.figures, number, height), packFigures(before));
-      if (before !== undefined && !haveSameTraits(before, after)) put(historyRowKey(historyKinds.traits, number, height), packTraits(before));
+      if (before !== undefined && !haveSameFigures(before, after))
+        put(historyRowKey(historyKinds.figures, number, height), packFigures(before));
+      if (before !== undefined && !haveSameTraits(before, after))
+        put(historyRowKey(historyKinds.traits, number, height), packTraits(before));
       const old = before?.vote ?? null;
       if (old === after.vote) return;
       for (const [vote, was] of [[old, true], [after.vote, false]] as const) {
