@@ -72,7 +72,8 @@ const blockAtHeight = (name: string, { chain }: ApiState): MaybePromise<Block | 
   isDigits(name) && Number(name) <= chain.tip.height ? chain.block({ height: Number(name) }) : undefined;
 
 /** The id of the block that a filter names. Digits are tried as a height first; if there is no such block, the name is the id. */
-export const blockIdNamed = (name: string, state: ApiState): MaybePromise<string> => andThen(blockAtHeight(name, state), (block) => block?.id ?? name);
+export const blockIdNamed = (name: string, state: ApiState): MaybePromise<string> =>
+  andThen(blockAtHeight(name, state), (block) => block?.id ?? name);
 
 /** A block by height or id; digits are tried as a height first. */
 export const blockNamed = async (name: string, state: ApiState): Promise<Block | undefined> =>
@@ -85,7 +86,10 @@ export const PublicKey = hexText("Public key: 66 hexadecimal digits.", 66);
 /** Only the form is checked: filtering by an address without a wallet gives an empty list. */
 export const Address = InputOf<string>(
   {
-    parse: (value) => (typeof value === "string" && /^[0-9A-Za-z]{1,64}$/.test(value) ? { value } : { rule: "must be an address: up to 64 letters and digits" }),
+    parse: (value) =>
+      typeof value === "string" && /^[0-9A-Za-z]{1,64}$/.test(value)
+        ? { value }
+        : { rule: "must be an address: up to 64 letters and digits" },
     accepts: { type: "string", pattern: "^[0-9A-Za-z]+$", maxLength: 64 },
   },
   { description: "Address." },
@@ -115,7 +119,8 @@ const ofKind = ({ kind, minimum, maximum }: ListFilter, said: { description?: st
   if (kind === "amount" || kind === "count") return AmountInput(said);
   if (kind === "flag") return Flag(said);
   if (kind === "decimal") return DecimalNumber(said);
-  if (kind === "number") return WholeNumber({ ...(minimum === undefined ? {} : { minimum }), ...(maximum === undefined ? {} : { maximum }), ...said });
+  if (kind === "number")
+    return WholeNumber({ ...(minimum === undefined ? {} : { minimum }), ...(maximum === undefined ? {} : { maximum }), ...said });
   return Text(said);
 };
 

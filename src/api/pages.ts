@@ -9,7 +9,10 @@ export const pageRows = 100;
 export type AskPage<Row> = (offset: number, limit: number) => MaybePromise<Page<Row>>;
 
 /** Every row of a list from a place on, until one that is `beyond` what is wanted. */
-export const everyRow = async <Row>(ask: AskPage<Row>, { from = 0, beyond = () => false }: { from?: number; beyond?: (row: Row) => boolean } = {}): Promise<Row[]> => {
+export const everyRow = async <Row,>(
+  ask: AskPage<Row>,
+  { from = 0, beyond = () => false }: { from?: number; beyond?: (row: Row) => boolean } = {},
+): Promise<Row[]> => {
   const rows: Row[] = [];
   for (;;) {
     const page = await ask(from + rows.length, pageRows);

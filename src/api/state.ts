@@ -44,7 +44,10 @@ export interface ApiState extends Scope, Readonly<Omit<ApiNeeds, "openWebhooks" 
   readonly chain: ChainSnapshot;
   /** @throws PorticoError as `openWebhooks` does. */
   readonly webhooks: Webhooks;
-  /** Opens this state again, for a reply that outlives the request. @throws PorticoError NOT_SUPPORTED, BLOCK_NOT_FOUND if the block was reverted */
+  /**
+   * Opens this state again, for a reply that outlives the request. @throws PorticoError NOT_SUPPORTED, BLOCK_NOT_FOUND if the block was
+   * reverted
+   */
   again(): MaybePromise<ChainSnapshot>;
   /** Opens the state at a height of this chain, for the caller to release. @throws PorticoError NOT_SUPPORTED, HISTORY_MISSING */
   at(height: number): MaybePromise<ChainSnapshot>;
@@ -128,7 +131,8 @@ class OpenState implements ApiState {
  * Makes the state from which one request is answered. Its `release` releases the snapshots. `past`: the earlier state that is asked about;
  * replies are cached by the tip all the same.
  */
-export const createApiState = (snapshot: ChainSnapshot | undefined, needs: ApiNeeds, past?: PastState): ApiState => new OpenState(snapshot, needs, past);
+export const createApiState = (snapshot: ChainSnapshot | undefined, needs: ApiNeeds, past?: PastState): ApiState =>
+  new OpenState(snapshot, needs, past);
 
 /** For what asks about earlier heights where nothing is known of them. */
 export const noHistory = (): PorticoError => new PorticoError("NOT_SUPPORTED", "This node keeps no history: it answers for the tip only.");
@@ -181,7 +185,10 @@ class AtHeight implements ChainSnapshot {
     return this.snapshot.wallets(query);
   }
 
-  delegate<Member extends keyof Delegate = keyof Delegate>(identifier: string, only?: readonly Member[]): MaybePromise<Pick<Delegate, Member> | undefined> {
+  delegate<Member extends keyof Delegate = keyof Delegate>(
+    identifier: string,
+    only?: readonly Member[],
+  ): MaybePromise<Pick<Delegate, Member> | undefined> {
     return this.snapshot.delegate(identifier, only);
   }
 

@@ -23,8 +23,8 @@ const yieldToOthers = (pid: number | undefined): void => {
 };
 
 /**
- * Gives a task to a process of its own, of the lowest priority, which ends with this call, whatever comes of it. The program `name`, without
- * its extension, lies beside the module at `base`, and calls `answerTask`. Tasks and results have a form in JSON.
+ * Gives a task to a process of its own, of the lowest priority, which ends with this call, whatever comes of it. The program `name`,
+ * without its extension, lies beside the module at `base`, and calls `answerTask`. Tasks and results have a form in JSON.
  */
 export const inBackgroundProcess = async (name: string, base: string, task: object, stopping: AbortSignal): Promise<unknown> => {
   const extension = base.endsWith(".ts") ? "ts" : "js";

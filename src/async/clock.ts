@@ -33,8 +33,8 @@ export const fullClock = (given: Clock = systemClock): FullClock => ({
 });
 
 /**
- * What the wall clock shows, but no more than has passed since this was made: while the process runs, a clock that is set forward makes nothing
- * old. What it was set by between two processes cannot be told from the time that the machine was off.
+ * What the wall clock shows, but no more than has passed since this was made: while the process runs, a clock that is set forward makes
+ * nothing old. What it was set by between two processes cannot be told from the time that the machine was off.
  */
 export const createAging = (clock: FullClock): (() => number) => {
   const [wall, monotonic] = [clock.now(), clock.monotonic()];
@@ -42,7 +42,8 @@ export const createAging = (clock: FullClock): (() => number) => {
 };
 
 /** Waits for so many milliseconds, or until the signal is aborted. Keeps no process alive. */
-export const pause = (milliseconds: number, signal: AbortSignal): Promise<unknown> => delay(milliseconds, undefined, { signal, ref: false }).catch(() => undefined);
+export const pause = (milliseconds: number, signal: AbortSignal): Promise<unknown> =>
+  delay(milliseconds, undefined, { signal, ref: false }).catch(() => undefined);
 
 export interface RetryOptions {
   /** Whether a failure may pass by itself. */
@@ -63,8 +64,14 @@ const longEnoughToEnd = 5_000;
 /** Milliseconds between two tries. */
 const interval = 50;
 
-/** Tries until it succeeds. Rejects with the last failure once there has been no success for so long, and at once with any that will not pass. */
-export const retrying = async <T>(attempt: () => T, { isTransient, onWait, limit = longEnoughToEnd, now = () => performance.now(), signal }: RetryOptions): Promise<T> => {
+/**
+ * Tries until it succeeds. Rejects with the last failure once there has been no success for so long, and at once with any that will not
+ * pass.
+ */
+export const retrying = async <T,>(
+  attempt: () => T,
+  { isTransient, onWait, limit = longEnoughToEnd, now = () => performance.now(), signal }: RetryOptions,
+): Promise<T> => {
   const begun = now();
   for (let tries = 1; ; tries++) {
     try {

@@ -31,15 +31,18 @@ export const metered = <T>(meter: WorkMeter | undefined, work: () => T): T => {
 
 /** A share of each round of the event loop. */
 export interface LoopShare {
-  /** Does the work at once if there is still room in this round, else in a later one. Counts the time until it returns, not what it leaves for later. */
+  /**
+   * Does the work at once if there is still room in this round, else in a later one. Counts the time until it returns, not what it leaves
+   * for later.
+   */
   run<T>(work: () => MaybePromise<T>): MaybePromise<T>;
   /** Whether there is still room in this round. Work that can be paused asks for it on its way. */
   hasRoom(): boolean;
 }
 
 /**
- * For work that many clients can ask for in one round: all of it together takes about `length` milliseconds of a round, so that whoever asks for
- * something else does not wait until the last of them is done. First come, first served.
+ * For work that many clients can ask for in one round: all of it together takes about `length` milliseconds of a round, so that whoever
+ * asks for something else does not wait until the last of them is done. First come, first served.
  */
 export const createLoopShare = (length: number): LoopShare => {
   const waiting: (() => void)[] = [];

@@ -13,8 +13,9 @@ export const atOnce = <T>(work: Sliced<T>): T => {
 };
 
 /**
- * How work gives way between turns. `cooperative`: only to what waits within this process. `background`: the process also sleeps, and so frees
- * its core; otherwise it would hold the core until preempted, some milliseconds later, while clients may be waiting for that very core.
+ * How work gives way between turns. `cooperative`: only to what waits within this process. `background`: the process also sleeps, and so
+ * frees its core; otherwise it would hold the core until preempted, some milliseconds later, while clients may be waiting for that very
+ * core.
  */
 export type Pace = "background" | "cooperative";
 

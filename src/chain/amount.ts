@@ -19,14 +19,20 @@ export const parseAmount = (value: AmountLike): bigint => {
 /** Up to here, powers of ten are doubles without a remainder. */
 const exactPowers = 22;
 
-/** How many digits a number has before the point; NaN where its double does not tell: a power of ten may stand for a whole number just below it. */
+/**
+ * How many digits a number has before the point; NaN where its double does not tell: a power of ten may stand for a whole number just below
+ * it.
+ */
 const digitsBeforePoint = (value: number): number => {
   let [digits, power] = [1, 10];
   for (; power < value; power *= 10) digits++;
   return power === value || digits > exactPowers ? NaN : digits;
 };
 
-/** How far a quotient of five digits has to be from a whole number to be cut as it is without errors: four roundings are off by less than a tenth of it. */
+/**
+ * How far a quotient of five digits has to be from a whole number to be cut as it is without errors: four roundings are off by less than a
+ * tenth of it.
+ */
 const surely = 1e-9;
 
 /** `approvalOf` a balance that is no larger than the supply, where doubles are exact enough to tell; else undefined. */

@@ -6,7 +6,8 @@ const alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 /** Base58 as Bitcoin has it: each zero byte at the start is a "1". */
 export const toBase58 = (bytes: Uint8Array): string => {
   let text = "";
-  for (let rest = bytes.length === 0 ? 0n : BigInt(`0x${bytesToHex(bytes)}`); rest > 0n; rest /= 58n) text = alphabet.charAt(Number(rest % 58n)) + text;
+  for (let rest = bytes.length === 0 ? 0n : BigInt(`0x${bytesToHex(bytes)}`); rest > 0n; rest /= 58n)
+    text = alphabet.charAt(Number(rest % 58n)) + text;
   for (const byte of bytes) {
     if (byte !== 0) break;
     text = `1${text}`;

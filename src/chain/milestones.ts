@@ -69,7 +69,8 @@ export const createMilestones = (milestones: Milestone[]): Milestones => {
   const all: Constants[] = [];
   let merged: Milestone = { height: 1 };
   for (const { height } of milestones) {
-    if (!Number.isSafeInteger(height) || height < 1) throw new PorticoError("OPTION_INVALID", `network.milestones: ${height} is not a height`);
+    if (!Number.isSafeInteger(height) || height < 1)
+      throw new PorticoError("OPTION_INVALID", `network.milestones: ${height} is not a height`);
   }
   for (const milestone of [...milestones].sort((a, b) => a.height - b.height)) {
     const constants = requireComplete(merge(merged, milestone) as Milestone, milestone.height);
@@ -97,7 +98,8 @@ export const createMilestones = (milestones: Milestone[]): Milestones => {
  * Blocks behind the tip at which a block counts as final: what the host configures (option `finality`), else twice the number of active
  * delegates at the tip. By then each delegate has had two turns to build on another branch.
  */
-export const finalityAt = (tipHeight: number, milestones: Milestones, configured?: number): number => configured ?? 2 * milestones.at(tipHeight).activeDelegates;
+export const finalityAt = (tipHeight: number, milestones: Milestones, configured?: number): number =>
+  configured ?? 2 * milestones.at(tipHeight).activeDelegates;
 
 /** Height of the newest final block: that of the tip less `finality`, itself included. Genesis is always final. */
 export const finalHeightAt = (tipHeight: number, milestones: Milestones, configured?: number): number =>

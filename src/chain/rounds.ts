@@ -74,9 +74,14 @@ export interface Slots {
 
 /** Heights above 1, up to the one given, from which a constant has another value. */
 const changesOf = (constant: "blocktime" | "activeDelegates", height: number, { at, all }: Milestones): number[] =>
-  [...new Set(all.map((milestone) => milestone.height))].filter((from) => from > 1 && from <= height && at(from)[constant] !== at(from - 1)[constant]);
+  [...new Set(all.map((milestone) => milestone.height))].filter(
+    (from) => from > 1 && from <= height && at(from)[constant] !== at(from - 1)[constant],
+  );
 
-/** Heights of the blocks whose times decide the slots at a height: none unless a milestone up to it changes `blocktime` or `activeDelegates`. */
+/**
+ * Heights of the blocks whose times decide the slots at a height: none unless a milestone up to it changes `blocktime` or
+ * `activeDelegates`.
+ */
 export const slotHeights = (height: number, milestones: Milestones): number[] => {
   const spans = changesOf("blocktime", height, milestones);
   const ends = [...spans, ...changesOf("activeDelegates", height, milestones)].map((from) => from - 1);

@@ -39,7 +39,8 @@ export const createChainRules = (network: Network, added: readonly TransactionTy
     types,
     addressOf,
     // Genesis has none, whatever the milestones say.
-    rewardOf: ({ height, id }) => (network.rewards === "blocks" || height === 1 || exempt.has(id) ? undefined : parseAmount(milestones.at(height).reward)),
+    rewardOf: ({ height, id }) =>
+      network.rewards === "blocks" || height === 1 || exempt.has(id) ? undefined : parseAmount(milestones.at(height).reward),
     recipientsOf: (transaction) => recipientsOf(transaction, types),
     parseBlock: (data) => atOnce(parseBlock(data, addressOf)),
     parseBlockSliced: (data) => parseBlock(data, addressOf),

@@ -68,7 +68,9 @@ export interface TestRunner {
 }
 
 const canSkip = (context: unknown): context is { skip(reason?: string): void } =>
-  ((typeof context === "object" && context !== null) || typeof context === "function") && "skip" in context && typeof context.skip === "function";
+  ((typeof context === "object" && context !== null) || typeof context === "function") &&
+  "skip" in context &&
+  typeof context.skip === "function";
 
 /**
  * An implementer's whole test file:

@@ -12,7 +12,10 @@ const types: Record<string, string> = {
  * The files of a page, by name, with their paths. Each is read when it is first asked for; from then on, the same answer is given.
  * @throws PorticoError NOT_FOUND for any other name
  */
-export const createPageFiles = (paths: ReadonlyMap<string, () => string | URL>, headers: readonly string[]): ((name: string) => FileAnswer) => {
+export const createPageFiles = (
+  paths: ReadonlyMap<string, () => string | URL>,
+  headers: readonly string[],
+): ((name: string) => FileAnswer) => {
   const read = new Map<string, FileAnswer>();
   return (name) => {
     const ready = read.get(name);

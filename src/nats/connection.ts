@@ -11,8 +11,8 @@ import { messageOf, PorticoError } from "../errors.js";
 /** How to reach the servers of NATS. */
 export interface NatsOptions {
   /**
-   * URLs, such as `nats://10.0.0.7:4222`. With `tls://…` for any of them, none is spoken to without TLS. A user and a password, or a token, stand
-   * before the `@` as in any URL: `tls://node:secret@10.0.0.7:4222`. All servers are given those of the first that has any.
+   * URLs, such as `nats://10.0.0.7:4222`. With `tls://…` for any of them, none is spoken to without TLS. A user and a password, or a token,
+   * stand before the `@` as in any URL: `tls://node:secret@10.0.0.7:4222`. All servers are given those of the first that has any.
    */
   servers: string | string[];
   /** File of credentials (`nsc generate creds`). Without it, or a user or token, whoever reaches the servers may write what replicas read. @default none */
@@ -34,10 +34,12 @@ export interface NatsOptions {
   connectTimeout?: number;
 }
 
-const whyUnreadable = (error: unknown): string => (error instanceof Error && "code" in error && error.code === "ENOENT" ? "there is no such file" : messageOf(error));
+const whyUnreadable = (error: unknown): string =>
+  error instanceof Error && "code" in error && error.code === "ENOENT" ? "there is no such file" : messageOf(error);
 
 /**
- * To be called once, when an option has just been given: a file that is missing then is a mistake. One that goes missing later may come back, and is tried again.
+ * To be called once, when an option has just been given: a file that is missing then is a mistake. One that goes missing later may come
+ * back, and is tried again.
  * @throws PorticoError OPTION_INVALID
  */
 export const requireFiles = ({ credentials, tls: { caFile, certFile, keyFile } = {} }: NatsOptions): void => {
@@ -57,8 +59,8 @@ const wantsTls = (servers: NatsOptions["servers"]): boolean => [servers].flat().
 const urlsOf = (servers: NatsOptions["servers"]): URL[] => [servers].flat().filter((server) => URL.canParse(server)).map((server) => new URL(server));
 
 /**
- * A server that is given by its address has a certificate for that address. The client says no name then, for which Node.js takes `localhost`:
- * the certificate must be that of one of the addresses given.
+ * A server that is given by its address has a certificate for that address. The client says no name then, for which Node.js takes
+ * `localhost`: the certificate must be that of one of the addresses given.
  */
 const createIdentityCheck = (servers: NatsOptions["servers"]) => {
   const hosts = urlsOf(servers).map(({ hostname }) => hostname.replace(/[[\]]/g, ""));
@@ -211,7 +213,8 @@ export const keepLink = (options: NatsOptions, { name, retryDelay, logger, says,
 /** What a cluster says that is too small, or of which too few servers are there. */
 const isTooMany = (error: unknown): boolean => /replicas|no suitable peers|insufficient resources/i.test(messageOf(error));
 
-const wantedReplicas = ({ replicas }: Pick<NatsOptions, "replicas">, { info }: Pick<NatsConnection, "info">): number => replicas ?? (info?.cluster === undefined ? 1 : 3);
+const wantedReplicas = ({ replicas }: Pick<NatsOptions, "replicas">, { info }: Pick<NatsConnection, "info">): number =>
+  replicas ?? (info?.cluster === undefined ? 1 : 3);
 
 /** Makes a stream that is kept by as many servers as there are, three at the most, or as the option says. */
 export const addStream = async (manager: JetStreamManager, connection: NatsConnection, options: Pick<NatsOptions, "replicas">, config: Parameters<JetStreamManager["streams"]["add"]>[0]): Promise<StreamInfo> => {

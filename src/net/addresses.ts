@@ -10,7 +10,8 @@ type Network = [Address, number];
  * Parses an address. IPv4 that is mapped into IPv6 becomes IPv4; abbreviations such as 10.1 are not accepted, nor are names of interfaces
  * other than the plainest (fe80::1%eth0).
  */
-export const addressOf = (text: string): Address | undefined => (isIP(text) === 0 || !ipaddr.isValid(text) ? undefined : ipaddr.process(text));
+export const addressOf = (text: string): Address | undefined =>
+  isIP(text) === 0 || !ipaddr.isValid(text) ? undefined : ipaddr.process(text);
 
 /** Bits in front of an IPv4 address that is mapped into IPv6. */
 const mappedBits = 96;
@@ -40,7 +41,7 @@ export const createNetworks = (list: readonly string[]): ((address: Address) => 
 };
 
 /**
- * The URL that a text is; undefined where it is none. `URL` drops control characters, and spaces at either end: another URL would be asked than is
- * shown.
+ * The URL that a text is; undefined where it is none. `URL` drops control characters, and spaces at either end: another URL would be asked
+ * than is shown.
  */
 export const urlOf = (text: string): URL | undefined => (/\p{Cc}|^\s|\s$/u.test(text) || !URL.canParse(text) ? undefined : new URL(text));

@@ -82,7 +82,9 @@ const createIdleClosing = () => {
 
 const silence = (): void => undefined;
 
-/** Closes a server to new connections. By itself, `close` also ends connections whose replies have been written but are still being sent. */
+/**
+ * Closes a server to new connections. By itself, `close` also ends connections whose replies have been written but are still being sent.
+ */
 const stopListening = (server: Server): void => {
   Object.assign(server, { closeIdleConnections: silence });
   server.close();
@@ -181,7 +183,9 @@ export const createLifecycle = (
           starting = undefined;
           // For the next start to wait for.
           stopping = closeAllInOrder();
-          await stopping.catch((closing: unknown) => logger.error(`after a failed start, what had been opened could not be closed: ${messageOf(closing)}`));
+          await stopping.catch((closing: unknown) =>
+            logger.error(`after a failed start, what had been opened could not be closed: ${messageOf(closing)}`),
+          );
         }
         throw error;
       }

@@ -82,7 +82,8 @@ export const createProblems = (logger: Logger, now: () => number = () => perform
   return {
     define,
     present: () => (present.size === 0 ? undefined : [...present].map(([{ begun }, { reason }]) => `${begun}: ${reason}`).join("; ")),
-    list: () => [...present].map(([{ kind, begun }, { reason }]) => ({ kind: typeof kind === "function" ? kind(reason) : kind, begun, reason })),
+    list: () =>
+      [...present].map(([{ kind, begun }, { reason }]) => ({ kind: typeof kind === "function" ? kind(reason) : kind, begun, reason })),
     clear: () => present.clear(),
   };
 };

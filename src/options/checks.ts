@@ -10,7 +10,8 @@ export interface OptionRow<T> {
   check: Check;
 }
 
-export const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 export const wholeFrom =
   (minimum: number): Check =>
@@ -24,7 +25,9 @@ const longestWait = 2_147_483_647;
 export const waitFrom =
   (minimum: number): Check =>
   (value) =>
-    wholeFrom(minimum)(value) === undefined && (value as number) <= longestWait ? undefined : `must be a whole number from ${minimum} to ${longestWait}`;
+    wholeFrom(minimum)(value) === undefined && (value as number) <= longestWait
+      ? undefined
+      : `must be a whole number from ${minimum} to ${longestWait}`;
 
 export const oneOf =
   (...values: unknown[]): Check =>
@@ -32,7 +35,8 @@ export const oneOf =
     values.includes(value) ? undefined : `must be one of ${values.map((one) => JSON.stringify(one)).join(", ")}`;
 
 /** The gaps of a sparse array are members, too. */
-const isListOf = (value: unknown, fits: (item: unknown) => boolean): boolean => Array.isArray(value) && [...(value as unknown[])].every(fits);
+const isListOf = (value: unknown, fits: (item: unknown) => boolean): boolean =>
+  Array.isArray(value) && [...(value as unknown[])].every(fits);
 
 export const text: Check = (value) => (typeof value === "string" && value !== "" ? undefined : "must be a text");
 
@@ -107,7 +111,8 @@ export const path: Check = (value) =>
 export const metricsSetting: Check = (value) => {
   if (typeof value === "boolean") return undefined;
   if (!isObject(value)) return "must be true, false or an object";
-  if (Object.keys(value).join() !== "token" || tokens([value["token"]]) !== undefined) return `must have one member, token: a text of at least ${shortestToken} characters, with no space at either end`;
+  if (Object.keys(value).join() !== "token" || tokens([value["token"]]) !== undefined)
+    return `must have one member, token: a text of at least ${shortestToken} characters, with no space at either end`;
   return undefined;
 };
 

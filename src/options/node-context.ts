@@ -166,7 +166,8 @@ const requireNetwork = (network: unknown): void => {
     if (!isObject(network[part])) refuse(`\`network.${part}\` must be an object, as in the network's ${part}.json`);
   }
   if (!Array.isArray(network["milestones"])) refuse("`network.milestones` must be a list, as in the network's milestones.json");
-  if (!["milestones", "blocks", undefined].includes(network["rewards"] as string)) refuse('`network.rewards` must be "milestones" or "blocks"');
+  if (!["milestones", "blocks", undefined].includes(network["rewards"] as string))
+    refuse('`network.rewards` must be "milestones" or "blocks"');
   requireShape(NetworkData, network, "network");
 };
 
@@ -205,7 +206,8 @@ const requireNames = (rows: readonly TransactionType[]): void => {
   const { all } = createTransactionTypes(rows);
   rows.forEach(({ typeGroup, type, name }, i) => {
     const other = all.find((row) => row.name === name && (row.typeGroup !== typeGroup || row.type !== type));
-    if (other !== undefined) refuse(`\`transactionTypes[${i}]\` has the name ${name}, as type ${other.type} of group ${other.typeGroup} has`);
+    if (other !== undefined)
+      refuse(`\`transactionTypes[${i}]\` has the name ${name}, as type ${other.type} of group ${other.typeGroup} has`);
   });
 };
 
@@ -217,13 +219,15 @@ const requireTransactionTypes = (rows: unknown): void => {
     // Instances of a class may have further members.
     const isPlain = Object.getPrototypeOf(row) === Object.prototype;
     for (const name of isPlain ? Object.keys(row) : []) {
-      if (!transactionTypeMembers.has(name)) refuse(`\`transactionTypes[${i}]\` has no member \`${name}\`; its members are ${[...transactionTypeMembers].join(", ")}`);
+      if (!transactionTypeMembers.has(name))
+        refuse(`\`transactionTypes[${i}]\` has no member \`${name}\`; its members are ${[...transactionTypeMembers].join(", ")}`);
     }
     for (const name of ["apply", "recipients"] as const) {
       if (!isOptionalFunction(row[name])) refuse(`\`transactionTypes[${i}].${name}\` must be a function`);
       if (isAsync(row[name])) refuse(`\`transactionTypes[${i}].${name}\` must not be async: its effects must be complete when it returns`);
     }
-    if (row.form !== undefined && typeof memberOf(row.form, "serialize") !== "function") refuse(`\`transactionTypes[${i}].form.serialize\` must be a function`);
+    if (row.form !== undefined && typeof memberOf(row.form, "serialize") !== "function")
+      refuse(`\`transactionTypes[${i}].form.serialize\` must be a function`);
     for (const version of versionsOf(row)) {
       const kind = `${row.typeGroup}/${row.type}/${version}`;
       if (kinds.has(kind)) refuse(`\`transactionTypes[${i}]\` has the same group, type and version as an earlier row`);
@@ -259,7 +263,8 @@ export const requireContext = (given: unknown): void => {
   requireNetwork(context.network);
   if (context.reader === true) {
     const needless = readerLacks.find((name) => context[name] !== undefined);
-    if (needless !== undefined) refuse(`a reader does not take \`${needless}\`: it reads the chain that another process writes into \`dataDir\``);
+    if (needless !== undefined)
+      refuse(`a reader does not take \`${needless}\`: it reads the chain that another process writes into \`dataDir\``);
   } else if (methods.events.some((method) => typeof memberOf(context.events, method) !== "function")) {
     refuse(`createApiPlugin needs \`events\`: ${needed.events}`);
   }

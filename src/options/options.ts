@@ -76,7 +76,8 @@ export type EdgeOptions = Readonly<
 >;
 
 const lakeMembers = offOr({ dir: text, blocksPerFile: wholeFrom(1), snapshotEvery: wholeFrom(0), keepSnapshots: wholeFrom(1) });
-const lakeFault: Check = (value) => lakeMembers(value) ?? (isObject(value) && value.dir === undefined ? "needs `dir`, the folder of its files" : undefined);
+const lakeFault: Check = (value) =>
+  lakeMembers(value) ?? (isObject(value) && value.dir === undefined ? "needs `dir`, the folder of its files" : undefined);
 
 /** Every option: its default and check. `types/options.ts` says what it means. */
 export const optionTable: { readonly [Name in keyof Options]: Readonly<OptionRow<Options[Name]>> } = Object.freeze({

@@ -73,7 +73,8 @@ export const createFollowing = (context: NodeContext | ReaderContext, needs: Fol
   let trimming: NodeJS.Timeout | undefined;
   const now = createAging(clock);
 
-  const followOf = (read: typeof changes): FollowRoom => createFollow({ changes: read, log: () => opened, rules, finality: options.finality });
+  const followOf = (read: typeof changes): FollowRoom =>
+    createFollow({ changes: read, log: () => opened, rules, finality: options.finality });
   const follow = followOf(changes);
   const read = hosts?.inTime.changes;
 

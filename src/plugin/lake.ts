@@ -38,11 +38,15 @@ interface Lake<State extends Scope> {
 }
 
 /** @throws PorticoError OPTION_INVALID */
-export const createLake = <State extends Scope>(context: NodeContext | ReaderContext, { options, chain, finalHeight, logger, clock }: LakeNeeds): Lake<State> => {
+export const createLake = <State extends Scope>(
+  context: NodeContext | ReaderContext,
+  { options, chain, finalHeight, logger, clock }: LakeNeeds,
+): Lake<State> => {
   const given = options.lake;
   const settings = given === false ? undefined : { ...lakeDefaults, ...given };
   const { dataDir } = context;
-  if (settings !== undefined && dataDir === undefined) throw new PorticoError("OPTION_INVALID", "options.lake needs `dataDir`, where the key is kept that signs the lake");
+  if (settings !== undefined && dataDir === undefined)
+    throw new PorticoError("OPTION_INVALID", "options.lake needs `dataDir`, where the key is kept that signs the lake");
   let writer: LakeWriter | undefined;
   return {
     routes: lakeRoutes<State>(settings?.dir),

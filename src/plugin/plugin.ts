@@ -40,7 +40,10 @@ interface Waiting {
 
 /** What parts of a node tell those that are made after them. */
 interface NodeEvents {
-  /** The log of the host's events is open or, if it is undefined, closes after all that listeners wait for. `writes`: whether this process writes it. */
+  /**
+   * The log of the host's events is open or, if it is undefined, closes after all that listeners wait for. `writes`: whether this process
+   * writes it.
+   */
   log(event: { log: HostLog | undefined; writes: boolean } & Waiting): void;
   /** A block was written, in so many milliseconds. */
   applied(milliseconds: number): void;
@@ -128,7 +131,9 @@ const createOperating = (context: NodeContext | ReaderContext, node: Node, { lak
   const token = typeof options.metrics === "object" ? options.metrics.token : undefined;
   const metricsRoutes = metrics === undefined ? [] : [metricsRoute<ApiState>({ metrics, token, others: context.otherMetrics })];
   events.on("applied", (milliseconds) => metrics?.blockApplied(milliseconds / 1000));
-  events.on("delivered", (outcome, milliseconds) => metrics?.deliveryEnded(outcome, milliseconds === undefined ? undefined : milliseconds / 1000));
+  events.on("delivered", (outcome, milliseconds) =>
+    metrics?.deliveryEnded(outcome, milliseconds === undefined ? undefined : milliseconds / 1000),
+  );
 
   const clientOf = options.logClients ? createClientAddress(options.trustedProxies) : undefined;
   const onReply = createReplyObserver({ metrics, accessLog: context.accessLog, clock, clientOf });

@@ -49,7 +49,8 @@ export interface FollowNodeOptions {
 
 const requireUrl = (url: unknown): string => {
   const parsed = typeof url === "string" ? urlOf(url) : undefined;
-  if (parsed === undefined || !/^https?:$/.test(parsed.protocol)) throw new PorticoError("OPTION_INVALID", "followNode needs `url`, such as http://10.0.0.5:4003");
+  if (parsed === undefined || !/^https?:$/.test(parsed.protocol))
+    throw new PorticoError("OPTION_INVALID", "followNode needs `url`, such as http://10.0.0.5:4003");
   if (parsed.username !== "") throw new PorticoError("OPTION_INVALID", "followNode's `url` takes no user and password");
   const meant = interfaceMeant(parsed.href);
   if (meant !== undefined) throw new PorticoError("OPTION_INVALID", `followNode's \`url\` is the node's origin or the URL of its interface, without a version or a query: ${meant}`);
@@ -104,7 +105,10 @@ interface RestoreOptions {
  * its height. Undefined where there is a store already, or no snapshot that fits: one of another layout, say; the blocks are then taken.
  * @throws PorticoError LAKE_DAMAGED if the file is not what the manifest says
  */
-export const restoreFromLake = async (files: LakeFiles, { dataDir, network, transactionTypes, undoBlocks = defaultOptions.undoBlocks, logger, beyondBlocks = false }: RestoreOptions): Promise<number | undefined> => {
+export const restoreFromLake = async (
+  files: LakeFiles,
+  { dataDir, network, transactionTypes, undoBlocks = defaultOptions.undoBlocks, logger, beyondBlocks = false }: RestoreOptions,
+): Promise<number | undefined> => {
   const end = beyondBlocks ? Infinity : (files.manifest.blocks.at(-1)?.to ?? 0);
   const snapshot = files.manifest.snapshots.findLast(({ height }) => height <= end);
   if (snapshot === undefined || existsSync(storeFile(dataDir))) return undefined;
@@ -118,7 +122,10 @@ export const restoreFromLake = async (files: LakeFiles, { dataDir, network, tran
   try {
     const file = join(folder, "snapshot.mdb");
     await unpackSnapshot(files, snapshot, file);
-    await adoptStore({ ...snapshot, file }, { dataDir, folder: join(folder, "store"), rules: createChainRules(network, transactionTypes), undoBlocks });
+    await adoptStore(
+      { ...snapshot, file },
+      { dataDir, folder: join(folder, "store"), rules: createChainRules(network, transactionTypes), undoBlocks },
+    );
     logger.info(`the store begins with ${files.path}/${snapshot.file}`);
     return snapshot.height;
   } catch (error) {

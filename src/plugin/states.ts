@@ -36,7 +36,10 @@ interface ChainNeeds {
 export const createStoreChain = (context: NodeContext | ReaderContext, { options, ...needs }: Shared & ChainNeeds): Chain => {
   const { dataDir } = context;
   if (dataDir === undefined) {
-    throw new PorticoError("OPTION_INVALID", "createApiPlugin needs `dataDir`, a folder for its store, or `chain`, an adapter of the host's own");
+    throw new PorticoError(
+      "OPTION_INVALID",
+      "createApiPlugin needs `dataDir`, a folder for its store, or `chain`, an adapter of the host's own",
+    );
   }
   if (context.reader === true) {
     return createReaderChain({ dataDir, history: options.history }, { ...needs, onLog: (log) => needs.onLog(log, false) });
@@ -66,8 +69,8 @@ export const probePatience = 1_000;
 const isSilence = (error: unknown): boolean => error instanceof PorticoError && error.code === "HOST_SILENT";
 
 /**
- * A host's own chain that does not answer in time is a problem until it does again. What was asked before its last answer says nothing of it.
- * Health, which asks it several things, has one such time for all.
+ * A host's own chain that does not answer in time is a problem until it does again. What was asked before its last answer says nothing of
+ * it. Health, which asks it several things, has one such time for all.
  */
 const createSilence = (problem: Problem | undefined, hostTimeout: number) => {
   /** How often each was answered. */

@@ -77,7 +77,8 @@ const openWebhooks = async (
   if (environment === undefined) return;
   opened.environment = environment;
   const { store } = environment;
-  if (hostChainOf(context) !== undefined) await onLog(createHostLog(environment.environment, { writes: settings.deliver }), settings.deliver);
+  if (hostChainOf(context) !== undefined)
+    await onLog(createHostLog(environment.environment, { writes: settings.deliver }), settings.deliver);
   const nodeKey = nodeKeyIn(settings.dataDir, logger);
   const keepsChain = goesByBlocks(context);
   const engine = createWebhookEngine(settings, { store, follow, clock, logger, problems, keepsChain, nodeKey, onOutcome });
@@ -89,8 +90,8 @@ const openWebhooks = async (
 };
 
 /**
- * The webhook engine, on a store of its own in `dataDir`: `webhooks.mdb`, which outlives the chain's. A host with its own chain and no `dataDir` has no webhooks,
- * nor has a replica that does not ask for its own.
+ * The webhook engine, on a store of its own in `dataDir`: `webhooks.mdb`, which outlives the chain's. A host with its own chain and no
+ * `dataDir` has no webhooks, nor has a replica that does not ask for its own.
  * @throws PorticoError OPTION_INVALID
  */
 export const createWebhooks = (context: NodeContext | ReaderContext, needs: WebhooksNeeds) => {

@@ -153,7 +153,9 @@ export const createLmdbChain = ({ followOrphans = Infinity, ...options }: LmdbCh
     snapshot: (bounds) => (isReady() ? open?.store.snapshot(bounds) : undefined),
     tipId: () => open?.store.completeTip()?.id,
     copyAt: async (height, folder, signal) =>
-      isReady() && open !== undefined ? copyStore(open.store.environment, { folder, height, rules: needs.rules, undoBlocks: options.undoBlocks, signal }) : undefined,
+      isReady() && open !== undefined
+        ? copyStore(open.store.environment, { folder, height, rules: needs.rules, undoBlocks: options.undoBlocks, signal })
+        : undefined,
     scanState: async () => {
       const { store } = open ?? {};
       if (store === undefined || !isReady()) return undefined;

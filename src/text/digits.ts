@@ -2,7 +2,8 @@ const isDigit = (code: number): boolean => code >= 48 && code <= 57;
 
 /**
  * The place after the decimal digits that begin at `start`. By a loop: on a text of some millions of characters `/\d+/` may overflow the
- * stack on which V8 backtracks. In a process that has compiled much code, V8 no longer optimizes expressions, and each character takes twelve bytes.
+ * stack on which V8 backtracks. In a process that has compiled much code, V8 no longer optimizes expressions, and each character takes
+ * twelve bytes.
  */
 export const endOfDigits = (text: string, start = 0): number => {
   let end = start;

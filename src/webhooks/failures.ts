@@ -5,7 +5,8 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { After } from "./timekeeper.js";
 
 /** Whether whoever notices it logs it, once: the store cannot be written or has no state yet, or the node stops without its host. */
-const isReportedElsewhere = (error: unknown): boolean => error instanceof HostGivenUp || (error instanceof PorticoError && (error.code === "STORE_UNWRITABLE" || error.code === "NOT_READY"));
+const isReportedElsewhere = (error: unknown): boolean =>
+  error instanceof HostGivenUp || (error instanceof PorticoError && (error.code === "STORE_UNWRITABLE" || error.code === "NOT_READY"));
 
 export const logFailure = (logger: Logger, what: string, error: unknown): void => {
   if (!isReportedElsewhere(error)) logger.error(`webhooks: ${what}: ${messageOf(error)}`);

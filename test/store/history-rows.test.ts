@@ -1,6 +1,5 @@
 import { expect } from "chai";
 import {
-  boundsAbove,
   heightOfRow,
   historyBounds,
   historyKinds,
@@ -54,8 +53,6 @@ describe("rows of the history", () => {
     expect([first, last].map(heightOfRow)).to.deep.equal([1, 0x01020304]);
     expect(historyBounds(historyKinds.figures, 7, 1)).to.deep.equal({ start: first, end: other });
     expect(historyBounds(historyKinds.figures, 7, 1, 0x01020304)).to.deep.equal({ start: first, end: last });
-    expect(boundsAbove(historyKinds.figures, 7, 0)).to.deep.equal({ start: first, end: other });
-    expect(boundsAbove(historyKinds.figures, 7, 0x01020303)).to.deep.equal({ start: last, end: other });
     expect(voterRowKey(7, 0x01020304, 9).toString("hex")).to.equal("06000000070102030400000009");
     expect(heightOfRow(voterRowKey(7, 12, 9))).to.equal(12);
     expect(new Set(Object.values(historyKinds)).size).to.equal(Object.keys(historyKinds).length);

@@ -38,7 +38,9 @@ export const PeriodEndInput = (description: string) =>
     {
       parse: (value) => {
         const end = typeof value === "string" ? parseEnd(value) : undefined;
-        return end === undefined ? { rule: "must be a height, an ISO 8601 time with its zone (+ is written as %2B), or a date" } : { value: end };
+        return end === undefined
+          ? { rule: "must be a height, an ISO 8601 time with its zone (+ is written as %2B), or a date" }
+          : { value: end };
       },
       accepts: { type: "string", pattern: `^[0-9]{1,15}$|${isoDate.source}|${isoTime.source}` },
     },
@@ -50,7 +52,9 @@ export interface Heights {
   to: number;
 }
 
-/** The heights of a period, both included; the end is the tip at the latest. @throws PorticoError BAD_REQUEST if it ends before it begins */
+/**
+ * The heights of a period, both included; the end is the tip at the latest. @throws PorticoError BAD_REQUEST if it ends before it begins
+ */
 export const heightsOf = async (from: PeriodEnd | undefined, to: PeriodEnd | undefined, chain: ChainSnapshot, epoch: Epoch): Promise<Heights> => {
   const refuse = (): never => {
     throw inputError("query", "from", 'must not be beyond "to"');

@@ -76,7 +76,10 @@ const ownedBy =
   (chain: ChainSnapshot, offset: number, limit: number): MaybePromise<Page<Transaction>> =>
     chain.transactions({ filter: { ownerId: address }, order: { field: "timestamp", direction }, offset, limit });
 
-const changesOf = (chain: ChainSnapshot, query: Parameters<NonNullable<ChainSnapshot["walletChanges"]>>[0]): MaybePromise<Page<WalletChange>> => {
+const changesOf = (
+  chain: ChainSnapshot,
+  query: Parameters<NonNullable<ChainSnapshot["walletChanges"]>>[0],
+): MaybePromise<Page<WalletChange>> => {
   if (chain.walletChanges === undefined) throw new PorticoError("NOT_SUPPORTED");
   return chain.walletChanges(query);
 };
@@ -87,8 +90,8 @@ const firstWindow = 1_000;
 const growth = 4;
 
 /**
- * What changed a wallet, in windows of heights. A page of a list costs more the longer the list is, as it is counted; a window costs what is
- * in it, and is as wide as seems to hold a page.
+ * What changed a wallet, in windows of heights. A page of a list costs more the longer the list is, as it is counted; a window costs what
+ * is in it, and is as wide as seems to hold a page.
  */
 const changesIn = (address: string, heights: Heights, direction: Direction): Rows<WalletChange> => {
   let { from, to } = heights;
@@ -109,8 +112,8 @@ const changesIn = (address: string, heights: Heights, direction: Direction): Row
 };
 
 /**
- * Heights of claims and refunds of a wallet's locks whose fee is all that the lock had. They change no balance and name nobody, so neither the
- * wallet's changes nor its transactions tell of them.
+ * Heights of claims and refunds of a wallet's locks whose fee is all that the lock had. They change no balance and name nobody, so neither
+ * the wallet's changes nor its transactions tell of them.
  */
 const consumedLocks = async (address: string, { from, to }: Heights, chain: ChainSnapshot): Promise<number[]> => {
   const order = { field: "timestamp", direction: "asc" } as const;
@@ -126,7 +129,10 @@ const consumedLocks = async (address: string, { from, to }: Heights, chain: Chai
   return heights.filter((height) => height >= from && height <= to).sort((a, b) => a - b);
 };
 
-const sourcesOf = async ({ wallet: { address, publicKey }, heights, direction }: StatementNeeds, chain: ChainSnapshot): Promise<Sources> => {
+const sourcesOf = async (
+  { wallet: { address, publicKey }, heights, direction }: StatementNeeds,
+  chain: ChainSnapshot,
+): Promise<Sources> => {
   const owned = ownedBy(address, direction);
   const oldestFirst = ownedBy(address, "asc");
   const below = (height: number): Promise<number> => rowsBelow(height, (offset, limit) => oldestFirst(chain, offset, limit));
@@ -176,7 +182,10 @@ const completed = async (block: Block, own: readonly Booking[], change: bigint, 
   const left = change - netOf(bookings);
   if (left === 0n) return bookings;
   const { address } = needs.wallet;
-  return [...bookings, { address, kind: "other", id: block.id, counterparty: "", memo: "", in: left > 0n ? left : 0n, out: left < 0n ? -left : 0n, fee: 0n }];
+  return [
+    ...bookings,
+    { address, kind: "other", id: block.id, counterparty: "", memo: "", in: left > 0n ? left : 0n, out: left < 0n ? -left : 0n, fee: 0n },
+  ];
 };
 
 /** Height of the next block that did something to the wallet; undefined at the end. */

@@ -41,10 +41,14 @@ const byColumn = orderKind({
 /** The contract declares a number, which names no column: as in deployed nodes, a number means the default order. */
 const orderBy = InputOf<Order<DelegateOrder>>(
   {
-    parse: (value, surroundings) => (typeof value === "string" && isDigits(value) ? { value: byRank } : byColumn.parse(value, surroundings)),
+    parse: (value, surroundings) =>
+      typeof value === "string" && isDigits(value) ? { value: byRank } : byColumn.parse(value, surroundings),
     accepts: { anyOf: [byColumn.accepts, { type: "integer", minimum: 0 }] },
   },
-  { default: "rank:asc", description: "The order of the rows: a column, alone or with `:asc` (the default) or `:desc`. A number means the default order." },
+  {
+    default: "rank:asc",
+    description: "The order of the rows: a column, alone or with `:asc` (the default) or `:desc`. A number means the default order.",
+  },
 );
 
 const usualDelegates = 51;
@@ -161,7 +165,9 @@ export const delegateRoutes: Route<ApiState>[] = [
     path: "/delegates/getNextForgers",
     operation: "getV1NextForgers",
     summary: "Lists the public keys of the delegates next in turn, as if their round did not end.",
-    query: Type.Object({ limit: WholeNumber({ minimum: 0, default: usualForgers, description: "Number of public keys; 0 means the default." }) }),
+    query: Type.Object({
+      limit: WholeNumber({ minimum: 0, default: usualForgers, description: "Number of public keys; 0 means the default." }),
+    }),
     errors: [501],
     reply: SucceededWith({ currentBlock: Type.Integer(), currentSlot: Type.Integer(), delegates: Type.Array(Type.String()) }),
     answer: async ({ query: { limit } }, state) => {

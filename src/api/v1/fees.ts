@@ -6,7 +6,8 @@ import { presentStaticFees } from "../v2/configuration.js";
 import { type Route, routesOf } from "../../http/route.js";
 
 /** The static fee of a kind of transaction at the tip, by its key; 0 if the network defines none. */
-export const feeOf = (key: string, { chain, rules }: ApiState): bigint => presentStaticFees(rules.milestones.at(chain.tip.height))[key] ?? 0n;
+export const feeOf = (key: string, { chain, rules }: ApiState): bigint =>
+  presentStaticFees(rules.milestones.at(chain.tip.height))[key] ?? 0n;
 
 export const FeeReply = SucceededWith({ fee: Amount });
 

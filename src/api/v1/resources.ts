@@ -43,7 +43,10 @@ export const presentAccount = (wallet: Wallet): Static<typeof AccountResource> =
   };
 };
 
-export const TopAccountResource = Type.Object({ address: Type.String(), balance: AmountText, publicKey: TextOrNull }, { title: "TopAccount" });
+export const TopAccountResource = Type.Object(
+  { address: Type.String(), balance: AmountText, publicKey: TextOrNull },
+  { title: "TopAccount" },
+);
 
 export const presentTopAccount = ({ address, balance, publicKey }: Wallet): Static<typeof TopAccountResource> => ({
   address,
@@ -68,7 +71,9 @@ const common = {
   address: Type.String(),
   publicKey: Type.String(),
   producedblocks: Type.Integer(),
-  missedblocks: Type.Integer({ description: "Finished rounds in which it was active and forged no block; 0 if the chain's adapter does not count them." }),
+  missedblocks: Type.Integer({
+    description: "Finished rounds in which it was active and forged no block; 0 if the chain's adapter does not count them.",
+  }),
   productivity: Type.Number({ description: "producedblocks as a percentage of producedblocks + missedblocks, to two decimals." }),
   approval: Type.Number({ description: "Percentage of the supply, to two decimals." }),
   rate: Type.Optional(Type.Integer({ description: "Rank; absent if the last round did not rank the delegate." })),
@@ -99,7 +104,10 @@ const presentCommon = (delegate: Delegate) => {
   };
 };
 
-export const presentDelegate = (delegate: Delegate): Static<typeof DelegateResource> => ({ ...presentCommon(delegate), vote: delegate.vote });
+export const presentDelegate = (delegate: Delegate): Static<typeof DelegateResource> => ({
+  ...presentCommon(delegate),
+  vote: delegate.vote,
+});
 
 export const presentFoundDelegate = (delegate: Delegate): Static<typeof FoundDelegateResource> => ({
   ...presentCommon(delegate),

@@ -96,7 +96,10 @@ const members = {
   type: Type.Integer(),
   amount: Amount,
   fee: Amount,
-  recipientId: Type.String({ description: "The sender if the transaction names no recipient of its own, or has several payments. Filters go by those that are named." }),
+  recipientId: Type.String({
+    description:
+      "The sender if the transaction names no recipient of its own, or has several payments. Filters go by those that are named.",
+  }),
   senderId: Type.String(),
   senderPublicKey: Type.String(),
   vendorField: Type.Optional(Type.String()),
@@ -170,7 +173,9 @@ const Filters = Type.Object({
   ownerPublicKey: Type.Optional(Type.Unsafe<string>({ ...PublicKey, description: "Sender or recipient." })),
   ownerAddress: Type.Optional(Type.Unsafe<string>({ ...Address, description: "Sender or recipient." })),
   vendorField: Type.Optional(Text({ description: "Exact match." })),
-  timestamp: Type.Optional(WholeNumber({ minimum: 0, description: "Its own time in version 1, that of its block otherwise: seconds since the network's epoch." })),
+  timestamp: Type.Optional(
+    WholeNumber({ minimum: 0, description: "Its own time in version 1, that of its block otherwise: seconds since the network's epoch." }),
+  ),
   amount: Type.Optional(AmountInput({ description: "What it transfers, in units of 1e-8 of the token." })),
   fee: Type.Optional(AmountInput({ description: "What its sender paid, in units of 1e-8 of the token." })),
 });
@@ -182,7 +187,10 @@ const exactly = <T>(value: T): { from: T; to: T } => ({ from: value, to: value }
  * The filters, one per alternative. If sender and recipient are the same address, that is one alternative, its owner: wallets ask
  * this way, and the chain can answer it directly.
  */
-const alternatives = ({ senderId, recipientId, ownerPublicKey, ownerAddress, timestamp, amount, fee, ...given }: Filters, { rules }: ApiState): TransactionFilter[] => {
+const alternatives = (
+  { senderId, recipientId, ownerPublicKey, ownerAddress, timestamp, amount, fee, ...given }: Filters,
+  { rules }: ApiState,
+): TransactionFilter[] => {
   const own = senderId !== undefined && senderId === recipientId;
   const owners = [own ? senderId : undefined, ownerAddress, ownerPublicKey === undefined ? undefined : rules.addressOf(ownerPublicKey)];
   const addresses = [...new Set(owners.filter((owner) => owner !== undefined))];
@@ -205,7 +213,9 @@ const requireAddresses = async (filters: Filters, state: ApiState): Promise<void
   }
 };
 
-/** The addresses of sender and recipients. `recipientsOf` expects a transaction with a place in the chain, so a made-up one is filled in. */
+/**
+ * The addresses of sender and recipients. `recipientsOf` expects a transaction with a place in the chain, so a made-up one is filled in.
+ */
 const parties = (transaction: UnconfirmedTransaction, { rules }: ApiState): string[] => [
   transaction.senderId,
   ...rules.recipientsOf({ timestamp: 0, ...transaction, blockId: "", blockHeight: 0, sequence: 0 }),

@@ -23,7 +23,10 @@ import { OrderBy, Text } from "../../http/input/schema.js";
 import { type PageAnswer, type Route, routesOf } from "../../http/route.js";
 
 const Generator = Type.Object({
-  username: Type.Unsafe<string | null>({ type: ["string", "null"], description: "Null if the generator is not a delegate, as for the genesis block." }),
+  username: Type.Unsafe<string | null>({
+    type: ["string", "null"],
+    description: "Null if the generator is not a delegate, as for the genesis block.",
+  }),
   address: Type.String(),
   publicKey: Type.String(),
 });
@@ -103,7 +106,10 @@ const presentBlocks = async (blocks: Block[], { chain, rules }: ApiState): Promi
   );
 };
 
-export const listBlocks = async (request: ListRequest<BlockFilter, BlockQuery["order"]>, state: ApiState): Promise<PageAnswer<PresentedBlock>> => {
+export const listBlocks = async (
+  request: ListRequest<BlockFilter, BlockQuery["order"]>,
+  state: ApiState,
+): Promise<PageAnswer<PresentedBlock>> => {
   const { rows, total } = await pageOfBlocks(request, state, (block) => block);
   return { rows: await presentBlocks(rows, state), total };
 };
@@ -200,7 +206,10 @@ export const blockRoutes: Route<ApiState>[] = [
     item: TransactionResource,
     answer: async ({ params: { id }, query: { orderBy, ...query }, page }, state) => {
       const block = await findBlock(id, state);
-      return pageOfTransactions({ filter: within(await withBlockId(transactionFilter(query), state), { blockId: block.id }), orderBy, page }, state);
+      return pageOfTransactions(
+        { filter: within(await withBlockId(transactionFilter(query), state), { blockId: block.id }), orderBy, page },
+        state,
+      );
     },
   }),
 ];

@@ -118,7 +118,9 @@ export const CryptoConfigurationResource = Type.Object(
     genesisBlock: GenesisBlock,
     milestones: Type.Array(ConstantsResource, { description: "Each merged with those at lower heights." }),
     network: NetworkParameters,
-    rewards: Type.Optional(Type.Literal("blocks", { description: "The rewards are those that blocks have: the milestones' do not count." })),
+    rewards: Type.Optional(
+      Type.Literal("blocks", { description: "The rewards are those that blocks have: the milestones' do not count." }),
+    ),
   },
   { title: "CryptoConfiguration" },
 );

@@ -38,10 +38,15 @@ export const DelegateResource = Type.Object(
     blocks: Type.Object({
       produced: Type.Integer(),
       missed: Type.Optional(
-        Type.Integer({ description: `Slots without a block between two blocks, from the second block on, in which it was its turn. ${uncounted}` }),
+        Type.Integer({
+          description: `Slots without a block between two blocks, from the second block on, in which it was its turn. ${uncounted}`,
+        }),
       ),
       last: Type.Optional(
-        Type.Object({ id: Type.String(), height: Type.Integer(), timestamp: TimestampResource }, { description: "Absent before its first block." }),
+        Type.Object(
+          { id: Type.String(), height: Type.Integer(), timestamp: TimestampResource },
+          { description: "Absent before its first block." },
+        ),
       ),
     }),
     production: Type.Object({

@@ -84,8 +84,11 @@ export const nodeRoutes: Route<ApiState>[] = [
     ...common,
     path: "/node/fees",
     atHeight: true,
-    summary: "Returns statistics of the fees paid in the days before the tip, by transaction type. Genesis and, with dynamic fees, fees below `minFeeBroadcast` are left out.",
-    query: Type.Object({ days: WholeNumber({ minimum: 1, maximum: 30, default: 7, description: "Days before the tip that are looked at." }) }),
+    summary:
+      "Returns statistics of the fees paid in the days before the tip, by transaction type. Genesis and, with dynamic fees, fees below `minFeeBroadcast` are left out.",
+    query: Type.Object({
+      days: WholeNumber({ minimum: 1, maximum: 30, default: 7, description: "Days before the tip that are looked at." }),
+    }),
     reply: Type.Object({ meta: Type.Object({ days: Type.Integer() }), data: Type.Array(FeeStatisticsResource) }),
     errors: [501],
     answer: async ({ query: { days } }, state) => {

@@ -66,9 +66,14 @@ const passes = (peer: PresentedPeer, { status, ...rest }: PeerFilter): boolean =
 
 const compare = <T>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** By semantic version. Versions that are not semantic come first, compared as text. Each is parsed once: sorting 1,000 peers compares 10,000 times. */
+/**
+ * By semantic version. Versions that are not semantic come first, compared as text. Each is parsed once: sorting 1,000 peers compares
+ * 10,000 times.
+ */
 const versionOrder = (peers: readonly PresentedPeer[]): ((a: string, b: string) => number) => {
-  const parsed = new Map([...new Set(peers.map(({ version }) => version))].map((version) => [version, semver.parse(version, { loose: true })]));
+  const parsed = new Map(
+    [...new Set(peers.map(({ version }) => version))].map((version) => [version, semver.parse(version, { loose: true })]),
+  );
   return (a, b) => {
     const [left, right] = [parsed.get(a) ?? null, parsed.get(b) ?? null];
     if (left === null || right === null) return left === right ? compare(a, b) : left === null ? -1 : 1;

@@ -29,7 +29,9 @@ const ProofBlockResource = Type.Object(
 
 const blockProof = {
   block: ProofBlockResource,
-  transactionIds: Type.Array(Type.String(), { description: "All of the block, in the order that was hashed: the payload hash in the header is their SHA-256." }),
+  transactionIds: Type.Array(Type.String(), {
+    description: "All of the block, in the order that was hashed: the payload hash in the header is their SHA-256.",
+  }),
   descendants: Type.Array(ProofBlockResource, { description: "The blocks after it: as many as `confirmations`, or up to the tip." }),
   round: Type.Object(
     {
@@ -45,7 +47,10 @@ const blockProof = {
   ),
 };
 
-const provenTransaction = Type.Object({ id: Type.String(), serialized: Hexadecimal("The bytes of which the id is the SHA-256, with all signatures.") });
+const provenTransaction = Type.Object({
+  id: Type.String(),
+  serialized: Hexadecimal("The bytes of which the id is the SHA-256, with all signatures."),
+});
 
 const BlockProofResource = Type.Object(blockProof, { title: "BlockProof" });
 const TransactionProofResource = Type.Object({ transaction: provenTransaction, ...blockProof }, { title: "TransactionProof" });
@@ -59,7 +64,8 @@ const proofBlock = (block: Block, state: ApiState): ProofBlock => {
   const { milestones } = state.rules;
   try {
     const header = serializeHeader(block, milestones);
-    const id = block.height === 1 ? block.id : blockIdOf(header, hexToBytes(block.blockSignature), block.height, milestones, exceptionsOf(state));
+    const id =
+      block.height === 1 ? block.id : blockIdOf(header, hexToBytes(block.blockSignature), block.height, milestones, exceptionsOf(state));
     if (id === block.id) return { id, height: block.height, header: bytesToHex(header), signature: block.blockSignature };
   } catch {
     // It has a member that cannot be written.
@@ -70,7 +76,8 @@ const proofBlock = (block: Block, state: ApiState): ProofBlock => {
 /** A transaction's bytes. @throws PorticoError NOT_SUPPORTED if its type has no form, or they do not give its id */
 const serialized = (transaction: Transaction, state: ApiState): string => {
   const row = state.rules.types.of(transaction);
-  if (row.form === undefined && !isCoreType(row)) throw unprovable(`Transactions of the type ${row.key} cannot be proven: this node does not know how they are written.`);
+  if (row.form === undefined && !isCoreType(row))
+    throw unprovable(`Transactions of the type ${row.key} cannot be proven: this node does not know how they are written.`);
   const rules = { network: state.rules.network.network, exceptions: exceptionsOf(state) };
   let bytes: Uint8Array | undefined;
   try {
@@ -86,7 +93,9 @@ const serialized = (transaction: Transaction, state: ApiState): string => {
 
 /** Ids of a block's transactions, in its order. */
 const idsOf = async ({ id }: Block, { chain }: ApiState): Promise<string[]> => {
-  const ask = createPaced()((offset, limit) => chain.transactions({ filter: { blockId: id }, order: { field: "timestamp", direction: "asc" }, offset, limit }));
+  const ask = createPaced()((offset, limit) =>
+    chain.transactions({ filter: { blockId: id }, order: { field: "timestamp", direction: "asc" }, offset, limit }),
+  );
   return (await everyRow(ask)).map((transaction) => transaction.id);
 };
 

@@ -36,7 +36,9 @@ const percentKind: InputKind<bigint> = {
 const RewardsQuery = Type.Object({
   from: Type.Optional(PeriodEndInput("First block: a height, a time (ISO 8601), or a day (UTC).")),
   to: Type.Optional(PeriodEndInput("Last block, included: a height, a time, or a whole day.")),
-  share: Type.Optional(InputOf(percentKind, { description: "Percent of each block that its voters get, with at most two decimals. Default: 100." })),
+  share: Type.Optional(
+    InputOf(percentKind, { description: "Percent of each block that its voters get, with at most two decimals. Default: 100." }),
+  ),
   of: OneOf(["total", "rewards", "fees"], { default: "total", description: "What of each block is divided." }),
   minimum: Type.Optional(AmountInput({ description: `Who is due less over the whole range is left out. ${amountUnit}` })),
   cap: Type.Optional(AmountInput({ description: `A balance counts for no more. ${amountUnit}` })),
@@ -47,7 +49,10 @@ const RewardsQuery = Type.Object({
 type Query = Static<typeof RewardsQuery>;
 
 const BlockName = Type.Object({ height: Type.Integer(), id: Type.String() });
-const Reward = Type.Object({ address: Type.String(), blocks: Type.Integer({ description: "Of how many blocks it gets something." }), amount: Amount }, { title: "Reward" });
+const Reward = Type.Object(
+  { address: Type.String(), blocks: Type.Integer({ description: "Of how many blocks it gets something." }), amount: Amount },
+  { title: "Reward" },
+);
 
 const RewardsResource = Type.Object(
   {
@@ -58,7 +63,10 @@ const RewardsResource = Type.Object(
     forged: Type.Object({ rewards: Amount, fees: Amount, total: Amount }),
     share: Type.Number({ description: "Percent." }),
     shared: Type.Unsafe<bigint>({ ...Amount, description: "Sum of what was divided of each block." }),
-    rest: Type.Unsafe<bigint>({ ...Amount, description: "What nobody is paid: the sum of all amounts + rest = what `of` says of `forged`." }),
+    rest: Type.Unsafe<bigint>({
+      ...Amount,
+      description: "What nobody is paid: the sum of all amounts + rest = what `of` says of `forged`.",
+    }),
     voters: Type.Array(Reward),
   },
   { title: "Rewards" },
@@ -67,7 +75,8 @@ const RewardsResource = Type.Object(
 const termsOf = ({ share = 10_000n, of, minimum = 0n, cap, exclude = [], spread }: Query, { network }: ChainRules): RewardTerms => {
   const wrong = exclude.find((address) => !isAddress(address, network.network.pubKeyHash));
   if (wrong !== undefined) throw inputError("query", "exclude", `has ${wrong}, which is no address of this network`);
-  for (const [key, value] of Object.entries({ minimum, cap })) if (value !== undefined && value < 0n) throw inputError("query", key, "must not be below 0");
+  for (const [key, value] of Object.entries({ minimum, cap }))
+    if (value !== undefined && value < 0n) throw inputError("query", key, "must not be below 0");
   return { share, of, minimum, cap, exclude: new Set(exclude), spread };
 };
 
@@ -83,13 +92,17 @@ const votersAt = async (publicKey: string, height: number, state: Pick<ApiState,
 
 /** Addresses that voted for a delegate by a transaction in a range of heights. */
 const newVotersIn = async (publicKey: string, { from, to }: Heights, chain: ChainSnapshot, paced: Paced): Promise<string[]> => {
-  const ask = paced((offset, limit) => chain.transactions({ filter: voteKind, order: { field: "timestamp", direction: "asc" }, offset, limit }));
+  const ask = paced((offset, limit) =>
+    chain.transactions({ filter: voteKind, order: { field: "timestamp", direction: "asc" }, offset, limit }),
+  );
   const votes = await everyRow(ask, { from: await rowsBelow(from, ask), beyond: ({ blockHeight }) => blockHeight > to });
   const isFor = (asset: unknown): boolean => Array.isArray(asset) && asset.includes(`+${publicKey}`);
   return votes.filter(({ asset }) => isFor(asset?.votes)).map(({ senderId }) => senderId);
 };
 
-/** By the index of a delegate's block, what has changed about its voters since the one before; for the first, those in the state after it. */
+/**
+ * By the index of a delegate's block, what has changed about its voters since the one before; for the first, those in the state after it.
+ */
 const changesOf = async (publicKey: string, blocks: readonly Block[], state: ApiState, paced: Paced): Promise<Map<number, VoterChange[]>> => {
   const heights = { from: blocks[0]?.height ?? 0, to: blocks.at(-1)?.height ?? 0 };
   const { chain } = state;
@@ -119,7 +132,9 @@ const changesOf = async (publicKey: string, blocks: readonly Block[], state: Api
 const rewardsOf = async (publicKey: string, heights: Heights, terms: RewardTerms, state: ApiState): Promise<Rewards & { blocks: number }> => {
   const [meter, paced] = [currentMeter(), createPaced(longShare)];
   const filter = { generatorPublicKey: publicKey, height: heights };
-  const blocks = await everyRow(paced((offset, limit) => state.chain.blocks({ filter, order: { field: "height", direction: "asc" }, offset, limit })));
+  const blocks = await everyRow(
+    paced((offset, limit) => state.chain.blocks({ filter, order: { field: "height", direction: "asc" }, offset, limit })),
+  );
   const changes = blocks.length === 0 ? new Map<number, VoterChange[]>() : await changesOf(publicKey, blocks, state, paced);
   const divided = await metered(meter, () => runShared(divideRewards(blocks, changes, terms), longShare));
   return { ...divided, blocks: blocks.length };
@@ -172,7 +187,10 @@ export const rewardRoutes: Route<ApiState>[] = [
     operation: "getDelegateRewards",
     summary: "Returns what a delegate owes its voters of what it forged, as JSON or CSV.",
     params: Type.Object({ id: delegate }),
-    query: Type.Object({ ...RewardsQuery.properties, format: Type.Optional(OneOf(["json", "csv"], { description: "Default: `json`, or `csv` where `Accept` prefers `text/csv`." })) }),
+    query: Type.Object({
+      ...RewardsQuery.properties,
+      format: Type.Optional(OneOf(["json", "csv"], { description: "Default: `json`, or `csv` where `Accept` prefers `text/csv`." })),
+    }),
     content: { "application/json": DataOf(RewardsResource), "text/csv": Type.String() },
     answer: async ({ params: { id }, query: { format, ...query }, headers, json }, state) => {
       const { data, immutable } = await compute(id, query, state);

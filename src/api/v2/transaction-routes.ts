@@ -282,7 +282,8 @@ export const voteRoutes: Route<ApiState>[] = [
     summary: "Lists votes: transactions of type 3.",
     query: VoteListQuery,
     item: TransactionResource,
-    answer: ({ query: { orderBy, ...query }, page }, state) => listTransactions({ filter: { ...query, ...voteKind }, orderBy, page }, state),
+    answer: ({ query: { orderBy, ...query }, page }, state) =>
+      listTransactions({ filter: { ...query, ...voteKind }, orderBy, page }, state),
   }),
   item({
     ...votes,

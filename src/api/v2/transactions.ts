@@ -29,7 +29,10 @@ const publicKey = Type.String({ pattern: "^0[23][0-9a-f]{64}$" });
 const transactionId = Type.String({ description: "Id of the lock transaction." });
 
 const paymentsOf = (amount: TSchema, title: string): TSchema =>
-  Type.Object({ payments: Type.Array(Type.Object({ amount, recipientId: Type.String() }, kept)) }, { ...kept, title, description: "Of a multi-payment (type 6)." });
+  Type.Object(
+    { payments: Type.Array(Type.Object({ amount, recipientId: Type.String() }, kept)) },
+    { ...kept, title, description: "Of a multi-payment (type 6)." },
+  );
 
 /** Assets of the core types as replies have them, by the key of the type. */
 export const coreAssets = {
@@ -68,11 +71,17 @@ const described = (assets: Record<string, TSchema>) => ({
   anyOf: [...Object.values(assets), otherAsset],
 });
 
-/** An asset as the block has it, with the amounts of its payments written as all amounts are. What the docs say of it is not relied on: a fork may call anything `payments`. */
+/**
+ * An asset as the block has it, with the amounts of its payments written as all amounts are. What the docs say of it is not relied on: a
+ * fork may call anything `payments`.
+ */
 const AssetResource = Type.Unsafe<Record<string, unknown>>({ type: "object", "x-amounts-inside": true, ...described(coreAssets) });
 
 /** An asset in the payload of an event: amounts are text. */
-export const PayloadAssetResource = Type.Unsafe<Record<string, unknown>>({ type: "object", ...described({ ...coreAssets, multiPayment: paymentsOf(AmountText, "MultiPaymentAssetOfEvent") }) });
+export const PayloadAssetResource = Type.Unsafe<Record<string, unknown>>({
+  type: "object",
+  ...described({ ...coreAssets, multiPayment: paymentsOf(AmountText, "MultiPaymentAssetOfEvent") }),
+});
 
 /** The same in the first generation, whose clients know no more. */
 export const FlatAssetResource = Type.Unsafe<Record<string, unknown>>({
@@ -89,7 +98,10 @@ const hasAmount = (payment: unknown): payment is { amount: string } =>
 export const presentAsset = (asset: Record<string, unknown>): Record<string, unknown> => {
   const { payments } = asset;
   if (!Array.isArray(payments)) return asset;
-  return { ...asset, payments: payments.map((payment: unknown) => (hasAmount(payment) ? { ...payment, amount: BigInt(payment.amount) } : payment)) };
+  return {
+    ...asset,
+    payments: payments.map((payment: unknown) => (hasAmount(payment) ? { ...payment, amount: BigInt(payment.amount) } : payment)),
+  };
 };
 
 const common = {
@@ -101,7 +113,10 @@ const common = {
   fee: Amount,
   sender: Type.String(),
   senderPublicKey: Type.String(),
-  recipient: Type.String({ description: "The sender if the transaction names no recipient of its own, or has several payments. Filters go by those that are named." }),
+  recipient: Type.String({
+    description:
+      "The sender if the transaction names no recipient of its own, or has several payments. Filters go by those that are named.",
+  }),
   signature: Type.Optional(Type.String({ description: "Absent if a multisignature wallet signed." })),
   signSignature: TextOrNull,
   signatures: Type.Optional(Type.Array(Type.String())),
@@ -204,7 +219,9 @@ export const VoteListQuery = Type.Object({ ...ofOneType, ...addresses, orderBy }
 export const TransactionSearchQuery = Type.Object({ orderBy });
 export const TransactionSearchBody = Type.Object({ ...inputsOf(others, { exact: false }), ...addresses, orderBy: Type.Optional(OrderBy(orders)) });
 
-/** Turns the list's `address` into `addresses`. @throws PorticoError BAD_REQUEST if both are given: a filter can hold only one such list. */
+/**
+ * Turns the list's `address` into `addresses`. @throws PorticoError BAD_REQUEST if both are given: a filter can hold only one such list.
+ */
 export const transactionFilter = ({ address, ...filter }: TransactionFilter & { address?: string[] }): TransactionFilter => {
   if (address === undefined) return filter;
   if (filter.addresses === undefined) return { ...filter, addresses: address };
@@ -212,7 +229,8 @@ export const transactionFilter = ({ address, ...filter }: TransactionFilter & { 
 };
 
 /** A transaction by its id in either letter case; undefined if it is not in the chain. */
-export const transactionNamed = (id: string, { chain }: ApiState): MaybePromise<Transaction | undefined> => chain.transaction(inKnownCase(id));
+export const transactionNamed = (id: string, { chain }: ApiState): MaybePromise<Transaction | undefined> =>
+  chain.transaction(inKnownCase(id));
 
 /** The adapter's order, as `ListQuery` defines it: ties go by place in the chain, and `asc` is the exact reverse of `desc`. */
 export const compareTransactions = ({ field, direction }: TransactionQuery["order"]): ((a: Transaction, b: Transaction) => number) => {
@@ -242,4 +260,6 @@ export const pageOfTransactions = (request: TransactionRequest, state: ApiState)
 
 /** `blockId` of the filter is what a client has given: an id or a height. */
 export const listTransactions = ({ filter, ...rest }: TransactionRequest, state: ApiState): TransactionPage =>
-  andThen(filter === undefined ? undefined : withBlockId(filter, state), (narrowed) => pageOfTransactions({ filter: narrowed, ...rest }, state));
+  andThen(filter === undefined ? undefined : withBlockId(filter, state), (narrowed) =>
+    pageOfTransactions({ filter: narrowed, ...rest }, state),
+  );

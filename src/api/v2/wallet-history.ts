@@ -72,7 +72,9 @@ export const walletHistoryRoutes: Route<ApiState>[] = [
       to: Type.Optional(PeriodEndInput("Last block, included: a height, a time, or a whole day.")),
       order: OneOf(["asc", "desc"], { default: "asc", description: "Oldest or newest first." }),
       opening: Flag({ default: false, description: "Whether a row of kind `opening` says what the balance was before the period." }),
-      unit: Type.Optional(OneOf(["token"], { description: "The unit of amounts: `token`, with a point and eight decimals. Default: whole numbers of 1e-8." })),
+      unit: Type.Optional(
+        OneOf(["token"], { description: "The unit of amounts: `token`, with a point and eight decimals. Default: whole numbers of 1e-8." }),
+      ),
       format: Type.Optional(OneOf(["ndjson", "csv"], { description: "Default: `ndjson`, or `csv` where `Accept` prefers `text/csv`." })),
     }),
     content: { "application/x-ndjson": Type.String(), "text/csv": Type.String() },

@@ -156,7 +156,10 @@ const WalletSearchBody = Type.Object({ ...fields({ exact: false }), orderBy: Typ
 type WalletInput = Omit<WalletFilter, "address"> & { address?: string | string[]; votebalance?: Bounds<bigint> };
 
 /** A list means any of its addresses; if both members are lists, any address that is in both. */
-const addressFilter = (address: string | string[] | undefined, addresses: string[] | undefined): Pick<WalletFilter, "address" | "addresses"> => {
+const addressFilter = (
+  address: string | string[] | undefined,
+  addresses: string[] | undefined,
+): Pick<WalletFilter, "address" | "addresses"> => {
   if (!Array.isArray(address)) return { ...(address === undefined ? {} : { address }), ...(addresses === undefined ? {} : { addresses }) };
   return { addresses: addresses === undefined ? address : address.filter((each) => addresses.includes(each)) };
 };

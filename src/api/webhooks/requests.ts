@@ -60,7 +60,10 @@ const CommittedTransaction = Type.Object(
   { title: "TransactionOfEvent", additionalProperties: true },
 );
 
-const Vote = Type.Object({ delegate: Type.String({ description: "`+` or `-`, and the delegate's public key." }), transaction: CommittedTransaction }, { title: "VoteOfEvent", additionalProperties: true });
+const Vote = Type.Object(
+  { delegate: Type.String({ description: "`+` or `-`, and the delegate's public key." }), transaction: CommittedTransaction },
+  { title: "VoteOfEvent", additionalProperties: true },
+);
 
 const Round = Type.Array(Type.Object({ publicKey: Type.String(), username: Type.String(), votes: AmountText }, { title: "RoundDelegateOfEvent", additionalProperties: true }));
 
@@ -81,7 +84,8 @@ const Booking = Type.Object(
 );
 
 /** What the host emits may have less, or more. */
-const fromHost = (schema: TObject, title: string): TSchema => Type.Partial(schema, { title, additionalProperties: true, description: "As the node emits it." });
+const fromHost = (schema: TObject, title: string): TSchema =>
+  Type.Partial(schema, { title, additionalProperties: true, description: "As the node emits it." });
 
 const HostBlock = fromHost(BlockHeader, "BlockOfHost");
 const HostTransaction = fromHost(CommittedTransaction, "TransactionOfHost");
@@ -128,18 +132,25 @@ const otherPayloads: Readonly<Record<string, TSchema>> = {
   "round.created": Type.Array(HostDelegate),
   "forger.missing": Type.Object({ delegate: HostDelegate }, { title: "MissedForging", additionalProperties: true }),
   "forger.failed": Type.Object({ error: Type.Optional(Type.Unknown()) }, { title: "ForgerFailure", additionalProperties: true }),
-  "forger.started": Type.Object({ activeDelegates: Type.Optional(Type.Array(Type.String())) }, { title: "ForgerStart", additionalProperties: true }),
+  "forger.started": Type.Object(
+    { activeDelegates: Type.Optional(Type.Array(Type.String())) },
+    { title: "ForgerStart", additionalProperties: true },
+  ),
   "peer.added": HostPeer,
   "peer.removed": HostPeer,
   "webhook.disabled": WebhookNews,
   "webhook.failing": WebhookNews,
   "webhook.enabled": WebhookNews,
-  "delivery.dead": Type.Object({ webhook: Type.Integer(), delivery: Type.Integer(), event: Type.String(), reason: Type.String() }, { title: "DeadDelivery" }),
+  "delivery.dead": Type.Object(
+    { webhook: Type.Integer(), delivery: Type.Integer(), event: Type.String(), reason: Type.String() },
+    { title: "DeadDelivery" },
+  ),
 };
 
 /** The schema of an event's `data`. */
 export const eventPayload = ({ event, source }: Pick<EventDescription, "event" | "source">): TSchema =>
-  (source === "chain" ? chainPayloads[event] : otherPayloads[event]) ?? Type.Unknown({ description: "As the node emits it; null for none." });
+  (source === "chain" ? chainPayloads[event] : otherPayloads[event]) ??
+  Type.Unknown({ description: "As the node emits it; null for none." });
 
 /** Where and when the examples are: in the block of the example payloads. Milliseconds since 1970. */
 const sample = {
@@ -182,7 +193,10 @@ const requestOf = (described: EventDescription): OutgoingRequest => ({
   summary: described.description,
   description: `${described.description} Sent to the targets of webhooks that ask for it, ${signed} Webhooks with \`batch\` get it within a \`batch\`.`,
   headers: WebhookRequestHeaders,
-  body: Type.Object({ ...webhookRequestMembers(described.source), data: eventPayload(described), event: Type.Literal(described.event) }, { title: `${nameOfEvent(described.event)}Request` }),
+  body: Type.Object(
+    { ...webhookRequestMembers(described.source), data: eventPayload(described), event: Type.Literal(described.event) },
+    { title: `${nameOfEvent(described.event)}Request` },
+  ),
   example: { timestamp: sample.time, data: described.example, event: described.event, ...placeOf(described) },
   answers,
 });

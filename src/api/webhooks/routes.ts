@@ -41,7 +41,10 @@ const common = { versions: [1, 2], resource: "webhooks", authenticated: true, st
 /** Bytes: a condition may list 100,000 addresses. */
 const largestWebhook = 8_388_608;
 const params = Type.Object({ id: Text({ description: "Number of the webhook." }) });
-const deliveryParams = Type.Object({ id: Text({ description: "Number of the webhook." }), deliveryId: Text({ description: "Number of the delivery." }) });
+const deliveryParams = Type.Object({
+  id: Text({ description: "Number of the webhook." }),
+  deliveryId: Text({ description: "Number of the delivery." }),
+});
 const Nothing = Type.Object({});
 
 /** Parses a number in a path. Anything that is not a number is reported as not found. */
@@ -71,7 +74,8 @@ const creationHeaders = Type.Object({
 const idempotencyKey = (headers: IncomingHttpHeaders): string | undefined => {
   const key = headers["idempotency-key"];
   if (key === undefined) return undefined;
-  if (typeof key !== "string" || key === "" || key.length > longestKey) throw inputError("headers", "Idempotency-Key", `must be a text of 1 to ${longestKey} characters`);
+  if (typeof key !== "string" || key === "" || key.length > longestKey)
+    throw inputError("headers", "Idempotency-Key", `must be a text of 1 to ${longestKey} characters`);
   return key;
 };
 
@@ -82,7 +86,10 @@ const checkInTurns = async (conditions: readonly Condition[] | undefined): Promi
   await nextTurn();
 };
 
-/** Keeping them, taking them into memory, which the engine does in the turn of the event loop after that, and writing the reply have a turn each, too. */
+/**
+ * Keeping them, taking them into memory, which the engine does in the turn of the event loop after that, and writing the reply have a turn
+ * each, too.
+ */
 const inTurns = async <T>(conditions: readonly Condition[] | undefined, keep: () => T): Promise<T> => {
   await checkInTurns(conditions);
   const kept = keep();
@@ -113,7 +120,9 @@ export const webhookRoutes: Route<WebhookScope>[] = [
     status: 201,
     errors: [409, 410, 501],
     reply: DataOf(CreatedWebhookResource),
-    answer: async ({ body, headers }, { webhooks }) => ({ data: await inTurns(body.conditions, () => webhooks.create(withoutShown(body), idempotencyKey(headers))) }),
+    answer: async ({ body, headers }, { webhooks }) => ({
+      data: await inTurns(body.conditions, () => webhooks.create(withoutShown(body), idempotencyKey(headers))),
+    }),
   }),
   item({
     ...common,
@@ -173,7 +182,8 @@ export const webhookRoutes: Route<WebhookScope>[] = [
     errors: [404, 410, 415, 501],
     reply: Nothing,
     answer: async ({ params, body }, { webhooks }) => {
-      if (body.event === undefined && body.events === undefined) throw inputError("payload", "event", `or "events" is required${replacementRule}`);
+      if (body.event === undefined && body.events === undefined)
+        throw inputError("payload", "event", `or "events" is required${replacementRule}`);
       await inTurns(body.conditions, () => webhooks.replace(webhookOf(params), withoutShown(body)));
       return {};
     },

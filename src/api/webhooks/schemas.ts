@@ -44,7 +44,10 @@ const webhookMembers = {
   description: Type.String(),
   tags: Type.Array(Type.String()),
   signature: Type.Unsafe<"v1" | "v1a">({ type: "string", enum: signatures }),
-  cursor: Type.Unsafe<string | null>({ type: ["string", "null"], description: "Everything up to and including this has been looked at; null until the chain can be read." }),
+  cursor: Type.Unsafe<string | null>({
+    type: ["string", "null"],
+    description: "Everything up to and including this has been looked at; null until the chain can be read.",
+  }),
   behind: Type.Unsafe<number | null>({ type: ["integer", "null"], description: "Blocks from the cursor to the tip." }),
   createdAt: Milliseconds,
   failingSince: MillisecondsOrNull,
@@ -111,7 +114,9 @@ export const EventResource = Type.Object(
 export const WebhookRequestHeaders = Type.Object({
   "webhook-id": Type.String({ description: "Id of the delivery or the batch, the same on every attempt." }),
   "webhook-timestamp": Type.String({ description: "Time of the attempt, in seconds since 1970." }),
-  "webhook-signature": Type.String({ description: "As specified by Standard Webhooks; after a rotation there are several, separated by spaces." }),
+  "webhook-signature": Type.String({
+    description: "As specified by Standard Webhooks; after a rotation there are several, separated by spaces.",
+  }),
 });
 
 /**
@@ -119,7 +124,9 @@ export const WebhookRequestHeaders = Type.Object({
  * version of the node has written do not have them.
  */
 export const webhookRequestMembers = (source: "chain" | "host" | "webhooks") => ({
-  "webhook-id": Type.Optional(Type.String({ description: "Within a batch only: the id of the event's delivery, the same in every batch." })),
+  "webhook-id": Type.Optional(
+    Type.String({ description: "Within a batch only: the id of the event's delivery, the same in every batch." }),
+  ),
   timestamp: Type.Integer({ description: "Time of the event, in milliseconds since 1970." }),
   id: Type.Optional(Type.String({ description: "Id of the event: the same wherever it is read." })),
   // Events about webhooks themselves have no place among those of the chain and the host.
@@ -205,8 +212,12 @@ const from = InputOf<string | number>({
 
 /** What a client sets. */
 const settings = {
-  event: Type.Optional(Text({ description: "One of the events that `GET /webhooks/events` lists. Either this or `events` is given; `events` wins." })),
-  events: Type.Optional(ListOf(Text({ description: "The name of an event, or a pattern such as `transaction.*`." }), { maxItems: limits.events })),
+  event: Type.Optional(
+    Text({ description: "One of the events that `GET /webhooks/events` lists. Either this or `events` is given; `events` wins." }),
+  ),
+  events: Type.Optional(
+    ListOf(Text({ description: "The name of an event, or a pattern such as `transaction.*`." }), { maxItems: limits.events }),
+  ),
   target: Type.Optional(Text({ description: "http or https URL." })),
   enabled: Type.Optional(enabled),
   conditions: Type.Optional(conditionsInput),
@@ -216,7 +227,10 @@ const settings = {
   batch: Type.Optional(
     checkedLater<BatchRule | null>({
       type: ["object", "null"],
-      properties: { size: { type: "integer", minimum: 1, maximum: limits.batch }, wait: { type: "integer", minimum: 0, maximum: limits.batchWait } },
+      properties: {
+        size: { type: "integer", minimum: 1, maximum: limits.batch },
+        wait: { type: "integer", minimum: 0, maximum: limits.batchWait },
+      },
       required: ["size", "wait"],
       additionalProperties: false,
       description: "Up to `size` events in one request, waiting for `wait` milliseconds until there are so many.",
@@ -226,7 +240,9 @@ const settings = {
   headers: Type.Optional(checkedLater<Record<string, string>>({ type: "object", additionalProperties: { type: "string" }, description: "Further headers of its requests." })),
   description: Type.Optional(Type.String({ maxLength: limits.text })),
   tags: Type.Optional(ListOf(Text({ minLength: 1, maxLength: limits.text }), { maxItems: limits.tags })),
-  signature: Type.Optional(OneOf(signatures, { description: "`v1`: by the webhook's secret; `v1a`: by the node's key (`GET /webhooks/keys`)." })),
+  signature: Type.Optional(
+    OneOf(signatures, { description: "`v1`: by the webhook's secret; `v1a`: by the node's key (`GET /webhooks/keys`)." }),
+  ),
   from: Type.Optional(from),
 };
 
@@ -237,12 +253,18 @@ const shown = Object.fromEntries(shownMembers.map((name) => [name, Type.Optional
 export const WebhookInput = Type.Object({ ...settings, ...shown, target: Text({ description: "http or https URL." }) });
 /** What follows "is required" where a replacement lacks something: most who leave it out want to change one member. */
 export const replacementRule = ": PUT replaces the whole webhook; PATCH changes only what is given";
-export const WebhookReplaceInput = Type.Object({ ...settings, ...shown, target: WebhookInput.properties.target }, { [requiredKeyword]: replacementRule });
+export const WebhookReplaceInput = Type.Object(
+  { ...settings, ...shown, target: WebhookInput.properties.target },
+  { [requiredKeyword]: replacementRule },
+);
 export const WebhookPatchInput = Type.Object({
   ...settings,
   ...shown,
   pausedUntil: Type.Optional(
-    InputOf<null>({ parse: (value) => (value === null ? { value } : { rule: endsPauseRule }), accepts: { type: "null" } }, { description: "Null ends the pause of its target at once, for all webhooks that have it." }),
+    InputOf<null>(
+      { parse: (value) => (value === null ? { value } : { rule: endsPauseRule }), accepts: { type: "null" } },
+      { description: "Null ends the pause of its target at once, for all webhooks that have it." },
+    ),
   ),
 });
 
@@ -252,7 +274,10 @@ export const ReplayInput = Type.Object({
 });
 export const ReplayResource = Type.Object({ from: Type.Integer(), to: Type.Integer() }, { title: "Replay" });
 
-export const WebhookKeyResource = Type.Object({ type: Type.String({ description: "`v1a`: ed25519." }), key: Type.String({ description: "`whpk_` and the key in base64." }) }, { title: "WebhookKey" });
+export const WebhookKeyResource = Type.Object(
+  { type: Type.String({ description: "`v1a`: ed25519." }), key: Type.String({ description: "`whpk_` and the key in base64." }) },
+  { title: "WebhookKey" },
+);
 
 export const DryRunInput = Type.Object({
   event: Type.Optional(Text({ description: "Required without `payload`." })),

@@ -104,7 +104,9 @@ const applyTransaction = (transaction: Transaction, { ledger, touched }: ReturnT
 
 const weight = (wallet: Readonly<WalletDraft> | undefined): bigint => (wallet === undefined ? 0n : wallet.balance + wallet.lockedBalance);
 
-/** The changes of vote balances and numbers of voters. Both are sums over voters, so the changes of the voters are enough to compute them. */
+/**
+ * The changes of vote balances and numbers of voters. Both are sums over voters, so the changes of the voters are enough to compute them.
+ */
 const movedVotes = (wallets: BlockChanges["wallets"]): Pick<BlockChanges, "votes" | "voters"> => {
   const votes = new Map<string, bigint>();
   const voters = new Map<string, number>();
@@ -147,4 +149,5 @@ export const applySliced = function* (
  * Computes what a block changes in the state before it. Pure: neither `source` nor the block is modified.
  * @throws PorticoError BLOCK_INVALID if a transaction cannot be applied
  */
-export const applyBlock = (full: FullBlock, source: LedgerSource, rules: ChainRules): BlockChanges => atOnce(applySliced(full, source, rules));
+export const applyBlock = (full: FullBlock, source: LedgerSource, rules: ChainRules): BlockChanges =>
+  atOnce(applySliced(full, source, rules));

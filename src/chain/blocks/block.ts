@@ -138,7 +138,10 @@ const required = (data: Given, at: string, addressOf: (publicKey: string) => str
   };
 };
 
-type Optional = Pick<Transaction, "recipientId" | "nonce" | "signature" | "network" | "expiration" | "vendorField" | "asset" | "secondSignature" | "signatures">;
+type Optional = Pick<
+  Transaction,
+  "recipientId" | "nonce" | "signature" | "network" | "expiration" | "vendorField" | "asset" | "secondSignature" | "signatures"
+>;
 
 /**
  * Adds the members that may be missing; those present must be valid. One after another, by name: to spread an object for each takes three

@@ -125,20 +125,20 @@ const closeLock =
   (transaction: Transaction, ledger: Ledger): void => {
     const { lockTransactionId } = assetOf(transaction, member);
     const lock = ledger.lock(lockTransactionId);
-    if (lock === undefined) throw new RangeError(`transaction ${transaction.id} claims or refunds lock ${lockTransactionId}, which is not open`);
+    if (lock === undefined)
+      throw new RangeError(`transaction ${transaction.id} claims or refunds lock ${lockTransactionId}, which is not open`);
     ledger.wallet(lock[to]).balance += lock.amount - transaction.fee;
     ledger.closeLock(lockTransactionId);
   };
 
 const paymentRecipients = (transaction: Transaction): string[] => paymentsOf(transaction).map(({ recipientId }) => recipientId);
 
-const core = (type: number, name: string, key: string, rest: Omit<TransactionType, "typeGroup" | "type" | "name" | "key"> = {}): TransactionType => ({
-  typeGroup: 1,
-  type,
-  name,
-  key,
-  ...rest,
-});
+const core = (
+  type: number,
+  name: string,
+  key: string,
+  rest: Omit<TransactionType, "typeGroup" | "type" | "name" | "key"> = {},
+): TransactionType => ({ typeGroup: 1, type, name, key, ...rest });
 
 const multiPayment = { apply: payMany, recipients: paymentRecipients };
 
@@ -216,8 +216,8 @@ const recipientsBy = (recipients: NonNullable<TransactionType["recipients"]>, ro
 };
 
 /**
- * Addresses that a transaction names as recipients, each once: its `recipientId`, then those that its type knows. A vote that names none goes to its
- * sender. @throws PorticoError BLOCK_INVALID
+ * Addresses that a transaction names as recipients, each once: its `recipientId`, then those that its type knows. A vote that names none
+ * goes to its sender. @throws PorticoError BLOCK_INVALID
  */
 export const recipientsOf = (transaction: Transaction, types: TransactionTypes): string[] => {
   const row = types.of(transaction);
@@ -263,6 +263,7 @@ export const requireSoundEffect = ({ key }: TransactionType, returned: unknown, 
 
 /** Checks what `recipients` returned. @throws TypeError */
 const requireAddresses = (recipients: unknown, { key }: TransactionType): string[] => {
-  if (Array.isArray(recipients) && recipients.every((address) => typeof address === "string" && address !== "")) return recipients as string[];
+  if (Array.isArray(recipients) && recipients.every((address) => typeof address === "string" && address !== ""))
+    return recipients as string[];
   throw new TypeError(`\`recipients\` of ${key} must return a list of addresses`);
 };

@@ -28,7 +28,8 @@ const answersOf =
     for (const key of keys) {
       answers[`wallet ${key}`] = rowOf("wallet", await snapshot.wallet(key));
       answers[`delegate ${key}`] = rowOf("delegate", await snapshot.delegate(key));
-      for (const member of ["voteBalance", "rank", "balance"] as const) answers[`${member} of ${key}`] = (await snapshot.delegate(key, [member]))?.[member];
+      for (const member of ["voteBalance", "rank", "balance"] as const)
+        answers[`${member} of ${key}`] = (await snapshot.delegate(key, [member]))?.[member];
       const voters = await snapshot.wallets({ filter: { vote: key }, order: { field: "balance", direction: "desc" }, ...all });
       answers[`voters of ${key}`] = { total: voters.total, rows: rowsOf("wallet", voters.rows) };
     }
@@ -41,14 +42,17 @@ const answersOf =
     }
     const large = await walk(snapshot, transactionSpec, { filter: { amount: { from: 1_000n } }, order: transactionSpec.usual });
     answers["transactions of some amount"] = large.map(transactionSpec.keyOf);
-    for (let round = 1; offers.rounds && round <= 12; round += 1) answers[`round ${round}`] = rowsOf("roundDelegate", await snapshot.round(round));
-    if (offers.feeStatistics) answers["fees"] = rowsOf("feeStatistics", await snapshot.feeStatistics({ from: 0, to: Number.MAX_SAFE_INTEGER }));
+    for (let round = 1; offers.rounds && round <= 12; round += 1)
+      answers[`round ${round}`] = rowsOf("roundDelegate", await snapshot.round(round));
+    if (offers.feeStatistics)
+      answers["fees"] = rowsOf("feeStatistics", await snapshot.feeStatistics({ from: 0, to: Number.MAX_SAFE_INTEGER }));
     return answers;
   };
 
 const requireHistory = async (fixture: Fixture, blocks: readonly BlockData[]): Promise<ConformanceSubject> => {
   const subject = await fixture.open(blocks);
-  if (subject.adapter.snapshotAt === undefined || subject.adapter.supports?.history === false) throw new Skipped("the adapter does not offer history");
+  if (subject.adapter.snapshotAt === undefined || subject.adapter.supports?.history === false)
+    throw new Skipped("the adapter does not offer history");
   return subject;
 };
 
@@ -90,7 +94,9 @@ const changesAddUp: CaseDefinition = {
         const expected: Partial<WalletChange> = { height: row.height, balance: row.balance, change: row.change };
         same({ ...row }, { ...expected, balance: wallet?.balance, lockedBalance, vote, nonce }, `change of ${address} at height ${row.height}`);
       }
-      const newest = await readingOf(subject, async (snapshot) => snapshot.walletChanges?.({ address, heights: { from: 5 }, direction: "desc", offset: 1, limit: 3 }));
+      const newest = await readingOf(subject, async (snapshot) =>
+        snapshot.walletChanges?.({ address, heights: { from: 5 }, direction: "desc", offset: 1, limit: 3 }),
+      );
       const part = rows.filter(({ height }) => height >= 5).reverse();
       same(newest, { rows: part.slice(1, 4), total: part.length }, `changes of ${address}, newest first, from height 5`);
     }

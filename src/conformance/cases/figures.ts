@@ -27,9 +27,17 @@ const expectDelegates = async (
   same([...found.keys()].sort(), [...expected.keys()].sort(), `delegates at height ${figures.height}: usernames`);
   for (const [username, row] of expected) {
     // An adapter need not count missed rounds, but if it does, the count must be right.
-    const uncounted = [...(found.get(username)?.missedRounds === undefined ? ["missedRounds"] : []), ...(offersFigures ? [] : delegateFigures)];
-    const counted = (delegate: Delegate | undefined) => Object.entries(rowOf("delegate", delegate) ?? {}).filter(([name]) => !uncounted.includes(name));
-    same(Object.fromEntries(counted(found.get(username))), Object.fromEntries(counted(row)), `delegate ${username} at height ${figures.height}`);
+    const uncounted = [
+      ...(found.get(username)?.missedRounds === undefined ? ["missedRounds"] : []),
+      ...(offersFigures ? [] : delegateFigures),
+    ];
+    const counted = (delegate: Delegate | undefined) =>
+      Object.entries(rowOf("delegate", delegate) ?? {}).filter(([name]) => !uncounted.includes(name));
+    same(
+      Object.fromEntries(counted(found.get(username))),
+      Object.fromEntries(counted(row)),
+      `delegate ${username} at height ${figures.height}`,
+    );
   }
 };
 

@@ -125,7 +125,9 @@ const givesLocks = async (fixture: Fixture): Promise<void> => {
   const all = chain.blocks.flatMap((block) => rules.parseBlock(block).transactions);
   const expected = (block: BlockData) => locksEndedBy(rules.parseBlock(block).transactions, (id) => all.find((one) => one.id === id));
   const last = chain.blocks.findLastIndex((block) => expected(block).length > 0);
-  const first = chain.blocks.findIndex((block) => block.transactions?.some(({ id }) => expected(chain.blocks[last] as BlockData).some(({ lockId }) => lockId === id)));
+  const first = chain.blocks.findIndex((block) =>
+    block.transactions?.some(({ id }) => expected(chain.blocks[last] as BlockData).some(({ lockId }) => lockId === id)),
+  );
   const { subject, revert } = movable(await fixture.open(chain.blocks.slice(0, last + 1)));
   await viewing(subject, async (view) => {
     for (const block of chain.blocks.slice(0, last + 1)) {

@@ -42,7 +42,10 @@ interface ListSample<Row> {
 }
 
 /** A rule that every list obeys, whatever is in it. */
-type Check = <Row extends object, Filter, Field extends string>(spec: ListSpec<Row, Filter, Field>, given: ListSample<Row>) => Promise<void>;
+type Check = <Row extends object, Filter, Field extends string>(
+  spec: ListSpec<Row, Filter, Field>,
+  given: ListSample<Row>,
+) => Promise<void>;
 
 const ordersOf = <Field extends string>({ fields }: { fields: readonly Field[] }): Order<Field>[] =>
   fields.flatMap((field): Order<Field>[] => [
@@ -50,7 +53,10 @@ const ordersOf = <Field extends string>({ fields }: { fields: readonly Field[] }
     { field, direction: "desc" },
   ]);
 
-const eachOrder: Check = async <Row extends object, Filter, Field extends string>(spec: ListSpec<Row, Filter, Field>, { snapshot, all }: ListSample<Row>) => {
+const eachOrder: Check = async <Row extends object, Filter, Field extends string>(
+  spec: ListSpec<Row, Filter, Field>,
+  { snapshot, all }: ListSample<Row>,
+) => {
   for (const order of ordersOf(spec)) {
     const expected = sorted(all, order, spec);
     for (const limit of [3, mostRows]) {
@@ -60,7 +66,10 @@ const eachOrder: Check = async <Row extends object, Filter, Field extends string
   }
 };
 
-const anyOffset: Check = async <Row extends object, Filter, Field extends string>(spec: ListSpec<Row, Filter, Field>, { snapshot, all }: ListSample<Row>) => {
+const anyOffset: Check = async <Row extends object, Filter, Field extends string>(
+  spec: ListSpec<Row, Filter, Field>,
+  { snapshot, all }: ListSample<Row>,
+) => {
   const expected = sorted(all, spec.usual, spec);
   for (let offset = 0; offset <= all.length + 1; offset += 1) {
     const limit = 1 + (offset % 3);
@@ -94,7 +103,10 @@ const eachPair: Check = async (spec, { snapshot, all, around }) => {
   for (const pair of pairs) await expectFiltered(snapshot, spec, all, around, pair);
 };
 
-const allAtOnce: Check = async <Row extends object, Filter, Field extends string>(spec: ListSpec<Row, Filter, Field>, { snapshot, all, around }: ListSample<Row>) => {
+const allAtOnce: Check = async <Row extends object, Filter, Field extends string>(
+  spec: ListSpec<Row, Filter, Field>,
+  { snapshot, all, around }: ListSample<Row>,
+) => {
   for (const row of all) {
     const filters = spec.filters
       .map((filter): [FilterSpec<Row>, unknown] => [filter, filter.of(row, around)])
@@ -103,7 +115,10 @@ const allAtOnce: Check = async <Row extends object, Filter, Field extends string
   }
 };
 
-const together: Check = async <Row extends object, Filter, Field extends string>(spec: ListSpec<Row, Filter, Field>, { snapshot, all, around }: ListSample<Row>) => {
+const together: Check = async <Row extends object, Filter, Field extends string>(
+  spec: ListSpec<Row, Filter, Field>,
+  { snapshot, all, around }: ListSample<Row>,
+) => {
   for (const filter of spec.filters) {
     for (const value of three(filter.samples(all, around))) {
       const passing = all.filter((row) => filter.passes(row, value, around));
@@ -139,7 +154,9 @@ const casesOf = <Row extends object, Filter, Field extends string>(spec: ListSpe
     run: async (fixture) => {
       if (spec.name === "locks") await fixture.needs("locks");
       const offered = spec.name === "delegates" && !(await fixture.offers("delegateFigures")) ? withoutFigures(spec) : spec;
-      await fixture.reading(async (snapshot) => check(offered, { snapshot, all: await everyRow(snapshot, spec), around: await surroundingsOf(snapshot) }));
+      await fixture.reading(async (snapshot) =>
+        check(offered, { snapshot, all: await everyRow(snapshot, spec), around: await surroundingsOf(snapshot) }),
+      );
     },
   }));
 

@@ -22,7 +22,9 @@ const questionsOf = async <Row extends object, Filter, Field extends string>(
 ): Promise<Question> => {
   const all = await everyRow(whole, spec);
   // Values that no row has are asked for by the list cases, of one state.
-  const samples = spec.filters.map((filter) => [filter.name, filter.samples(all, around).filter((value) => all.some((row) => filter.passes(row, value, around)))] as const);
+  const samples = spec.filters.map(
+    (filter) => [filter.name, filter.samples(all, around).filter((value) => all.some((row) => filter.passes(row, value, around)))] as const,
+  );
   return async (snapshot) => {
     const answers: [string, unknown][] = [[spec.name, rowsOf(spec.kind, await everyRow(snapshot, spec))]];
     for (const field of spec.fields) {
@@ -132,7 +134,10 @@ const stepByStep: CaseDefinition = {
   },
 };
 
-/** Heights at which states are compared: around ends of rounds and changes of milestones, where most errors show. What a reversal leaves behind shows below, too. */
+/**
+ * Heights at which states are compared: around ends of rounds and changes of milestones, where most errors show. What a reversal leaves
+ * behind shows below, too.
+ */
 const taken = [1, 5, 6, 11, 16, 20, 24, 28];
 
 const backToTheStart: CaseDefinition = {

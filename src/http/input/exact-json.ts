@@ -194,7 +194,9 @@ export const parseBounded = (raw: string, limit: number, before?: unknown): unkn
     throw new PorticoError("BAD_REQUEST", message, { validation: { source: "payload", keys: ["value"] } });
   }
   if (commas > mostValues(limit)) {
-    throw new PorticoError("BAD_REQUEST", `The request body has more than ${mostValues(limit)} values.`, { validation: { source: "payload", keys: ["value"] } });
+    throw new PorticoError("BAD_REQUEST", `The request body has more than ${mostValues(limit)} values.`, {
+      validation: { source: "payload", keys: ["value"] },
+    });
   }
   if (longNumbers > mostExact(limit)) throw new NumberError(`one of more than ${mostExact(limit)} with so many digits or an exponent`);
   const value = longNumbers > 0 ? parseExactJson(raw) : (before ?? (JSON.parse(raw) as unknown));

@@ -90,7 +90,8 @@ export const adoptStore = async ({ file, height, id, digest }: Omit<StoreCopy, "
     const tip = store.tip();
     if (tip?.height !== height || tip.id !== id) throw new PorticoError("STORE_DAMAGED", `the snapshot is of block ${tip?.height ?? 0} (${tip?.id ?? "none"}), not of ${height} (${id})`);
     const found = (await runSliced(scanDigest(createReadSession(store.environment)), "cooperative")).toString("hex");
-    if (found !== digest || digestOf(store) !== digest) throw new PorticoError("STORE_DAMAGED", `the snapshot of block ${height} has the state ${found}, not ${digest}`);
+    if (found !== digest || digestOf(store) !== digest)
+      throw new PorticoError("STORE_DAMAGED", `the snapshot of block ${height} has the state ${found}, not ${digest}`);
   } finally {
     await store.stop();
   }

@@ -36,7 +36,9 @@ const parseLine = (line: string): HeardEvent | undefined => {
   }
   if (!Array.isArray(parts)) return undefined;
   const [number, at, event, json] = parts as unknown[];
-  return isWholeNumber(number) && typeof at === "number" && typeof event === "string" && isJson(json) ? { number, at, event, json } : undefined;
+  return isWholeNumber(number) && typeof at === "number" && typeof event === "string" && isJson(json)
+    ? { number, at, event, json }
+    : undefined;
 };
 
 /**

@@ -3,7 +3,7 @@ import { approvalOf, productivityOf } from "../../chain/amount.js";
 import { PorticoError } from "../../errors.js";
 import type { DelegateRecord, StateRecord, WalletRecord } from "../layout/codec.js";
 import {
-  boundsAbove,
+  historyBounds,
   type HistoryKind,
   historyKinds,
   historyRowKey,
@@ -47,7 +47,7 @@ export const stateOf = ({ reading, height, supply, wallets }: Past, now: StateRe
 
 /** The first row above a height: it says what was overwritten there. It lasts until the next read. */
 const firstAbove = (kind: HistoryKind, number: number, { reading, height }: Pick<Past, "reading" | "height">): Buffer | undefined =>
-  reading.first("history", boundsAbove(kind, number, height)) as Buffer | undefined;
+  reading.first("history", historyBounds(kind, number, height + 1)) as Buffer | undefined;
 
 /** A wallet as it was, except for how long its lists were. */
 export const walletAt = (address: string, past: Pick<Past, "reading" | "height" | "wallets">): WalletRecord | undefined => {

@@ -225,7 +225,9 @@ class PastSnapshot implements ChainSnapshot {
   block(key: { height: number } | { id: string }): Block | undefined {
     const { reading } = this.past;
     const height = "height" in key ? key.height : heightOf(reading, key.id);
-    return height === undefined || !Number.isInteger(height) || height < 1 || height > this.past.height ? undefined : readBlock(reading, height);
+    return height === undefined || !Number.isInteger(height) || height < 1 || height > this.past.height
+      ? undefined
+      : readBlock(reading, height);
   }
 
   blocks(query: BlockQuery): MaybePromise<Page<Block>> {

@@ -53,7 +53,8 @@ function* survey({ start, end }: Required<KeyBounds>, stride: number, reading: R
   const begins: Survey["begins"] = [start];
   for (let [begin, next] = [start, undefined as Buffer | undefined]; ; begin = next) {
     [next] = reading.keys("history", { start: begin, end, offset: stride, limit: 1 });
-    if (next === undefined) return { total: (begins.length - 1) * stride + reading.count("history", { start: begin, end }), stride, begins };
+    if (next === undefined)
+      return { total: (begins.length - 1) * stride + reading.count("history", { start: begin, end }), stride, begins };
     // LMDB may use its memory again.
     begins.push((next = Buffer.from(next)));
     yield;
@@ -69,7 +70,9 @@ const surveyed = (bounds: Required<KeyBounds>, { reading, search, stride = usual
   const total = [...reading.keys("history", { ...bounds, limit: most })].length;
   if (total < most) return { total, stride, begins: [bounds.start] };
   const [next] = reading.keys("history", { offset: stride, limit: 1, ...bounds });
-  return next === undefined ? { total: reading.count("history", bounds), stride, begins: [bounds.start] } : search.run(survey(bounds, stride, reading));
+  return next === undefined
+    ? { total: reading.count("history", bounds), stride, begins: [bounds.start] }
+    : search.run(survey(bounds, stride, reading));
 };
 
 /** A row in the database: what a block overwrote. */
@@ -112,7 +115,8 @@ export const walletChanges = (query: WalletChangesQuery, needs: Needs): MaybePro
   const creation = createdAt(now, needs);
   // The first block overwrites nothing: history that begins with it is whole.
   if (oldest > 1 && from <= oldest && creation <= oldest) throw changesMissing(oldest, reading);
-  const isCreatedThere = creation >= from && creation <= to && !hasNothing(walletAt(address, { reading, height: creation, wallets: state.wallets }) ?? now);
+  const isCreatedThere =
+    creation >= from && creation <= to && !hasNothing(walletAt(address, { reading, height: creation, wallets: state.wallets }) ?? now);
   const bounds = historyBounds(historyKinds.figures, now.number, from, to + 1);
   const created = isCreatedThere ? creation : undefined;
   return andThen(surveyed(bounds, needs), (rows) => pageOf(query, now, { end: bounds.end, created, ...rows }, reading));

@@ -123,7 +123,9 @@ export const addChecksums = (one: Checksum, other: Checksum): Checksum => ({ sum
 
 /** That of nothing, if there are no bytes. */
 export const readChecksum = (bytes: Buffer | null): Checksum =>
-  bytes === null ? { sum: 0, count: 0 } : { sum: bytes.readUIntBE(head.length, sumLength), count: bytes.readUIntBE(head.length + sumLength, sumLength) };
+  bytes === null
+    ? { sum: 0, count: 0 }
+    : { sum: bytes.readUIntBE(head.length, sumLength), count: bytes.readUIntBE(head.length + sumLength, sumLength) };
 
 export const checksumBytes = ({ sum, count }: Checksum): Buffer => {
   const bytes = Buffer.alloc(head.length + 2 * sumLength);

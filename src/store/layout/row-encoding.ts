@@ -3,9 +3,9 @@ import { Packr, RESERVE_START_SPACE } from "msgpackr";
 import { PorticoError } from "../../errors.js";
 
 /**
- * How the rows of webhooks are written that say where requests go, and what has been told: with a checksum, as LMDB has none. A changed byte in a
- * target or a secret would be read as any other, and requests go there. They are few, and written when a client asks for it or a block has come;
- * rows of deliveries are many, and have none.
+ * How the rows of webhooks are written that say where requests go, and what has been told: with a checksum, as LMDB has none. A changed
+ * byte in a target or a secret would be read as any other, and requests go there. They are few, and written when a client asks for it or a
+ * block has come; rows of deliveries are many, and have none.
  */
 
 /** Begins a row: a byte that MessagePack never writes. */
@@ -13,12 +13,16 @@ const mark = 0xc1;
 const headLength = 5;
 
 /** Databases of `webhooks.mdb` with such rows. */
-export const hasCheckedRows = (database: string): boolean => ["webhooks-register", "webhooks-progress", "webhooks-ledger"].includes(database);
+export const hasCheckedRows = (database: string): boolean =>
+  ["webhooks-register", "webhooks-progress", "webhooks-ledger"].includes(database);
 
 /** Whole numbers may have any size. */
 const packr = new Packr({ useRecords: false, useBigIntExtension: true });
 
-/** Values of a list from which on it is written as one JSON text: a list of 100,000 addresses took 100 ms of processor time, as JSON it takes 5. */
+/**
+ * Values of a list from which on it is written as one JSON text: a list of 100,000 addresses took 100 ms of processor time, as JSON it
+ * takes 5.
+ */
 const longList = 1_000;
 
 interface ListedCondition {
@@ -27,7 +31,8 @@ interface ListedCondition {
   list?: Uint8Array;
 }
 
-const isLongList = (value: unknown): boolean => Array.isArray(value) && value.length >= longList && value.every((one) => typeof one === "string");
+const isLongList = (value: unknown): boolean =>
+  Array.isArray(value) && value.length >= longList && value.every((one) => typeof one === "string");
 
 const withLists = (change: (condition: ListedCondition) => ListedCondition, row: unknown): unknown => {
   const { conditions } = row as { conditions?: ListedCondition[] };
@@ -40,7 +45,9 @@ const shortened = (condition: ListedCondition): ListedCondition => {
 };
 const restored = (condition: ListedCondition): ListedCondition => {
   const { list, ...rest } = condition;
-  return list === undefined ? condition : { ...rest, value: JSON.parse(Buffer.from(list.buffer, list.byteOffset, list.length).toString("utf8")) as unknown };
+  return list === undefined
+    ? condition
+    : { ...rest, value: JSON.parse(Buffer.from(list.buffer, list.byteOffset, list.length).toString("utf8")) as unknown };
 };
 
 export const encodeRow = (row: unknown): Buffer => {
@@ -53,12 +60,14 @@ export const encodeRow = (row: unknown): Buffer => {
 /** @throws PorticoError RECORD_DAMAGED */
 export const decodeRow = (bytes: Buffer): unknown => {
   const packed = bytes.subarray(headLength);
-  if (bytes[0] !== mark || bytes.length < headLength || bytes.readUInt32BE(1) !== crc32(packed)) throw new PorticoError("RECORD_DAMAGED", "The store is damaged: a row of the webhooks is not what was written.");
+  if (bytes[0] !== mark || bytes.length < headLength || bytes.readUInt32BE(1) !== crc32(packed))
+    throw new PorticoError("RECORD_DAMAGED", "The store is damaged: a row of the webhooks is not what was written.");
   return withLists(restored, packr.unpack(packed));
 };
 
 /** For lmdb, which reads into a buffer that is longer than what it has read: it says its end, or sets the buffer's own length. */
 export const rowEncoder = {
   encode: encodeRow,
-  decode: (bytes: Buffer, end?: unknown): unknown => decodeRow(Buffer.from(bytes.buffer, bytes.byteOffset, typeof end === "number" ? end : bytes.length)),
+  decode: (bytes: Buffer, end?: unknown): unknown =>
+    decodeRow(Buffer.from(bytes.buffer, bytes.byteOffset, typeof end === "number" ? end : bytes.length)),
 };

@@ -140,7 +140,8 @@ export const createCommitWorker = (path: string, options: CommitThreadData["opti
         Atomics.store(owed, 0, 0);
         expectNothing(started);
         const why = fault === undefined ? "for an unknown reason" : messageOf(fault);
-        for (const { reject } of waiting.splice(0)) reject(new Error(`the thread that writes the store has ended: ${why}`, { cause: fault }));
+        for (const { reject } of waiting.splice(0))
+          reject(new Error(`the thread that writes the store has ended: ${why}`, { cause: fault }));
         resolve();
       });
     });
@@ -184,7 +185,10 @@ export interface Environment {
   close(): Promise<void>;
 }
 
-/** What a process may do with a store. `write`: everything; one process at a time. `read`: nothing is written. Only `write` makes a store that is not there. */
+/**
+ * What a process may do with a store. `write`: everything; one process at a time. `read`: nothing is written. Only `write` makes a store
+ * that is not there.
+ */
 export type StoreAccess = "write" | "read";
 
 const fullLengthKey = textKey(fullLengthName);
@@ -228,7 +232,8 @@ export const otherLayout = (path: string): PorticoError =>
 const checkFormat = (root: RootDatabase<unknown, Buffer>, path: string, nethash: string): void => {
   const found = hasDatabase(root, "meta") ? (openDatabase(root, "meta").get(formatKey) as Format | undefined) : undefined;
   if (found?.layout !== layoutVersion) throw otherLayout(path);
-  if (found.nethash !== nethash) throw new PorticoError("STORE_FOREIGN", `${path} belongs to the network ${found.nethash}, not to ${nethash}`);
+  if (found.nethash !== nethash)
+    throw new PorticoError("STORE_FOREIGN", `${path} belongs to the network ${found.nethash}, not to ${nethash}`);
 };
 
 const openDatabases = (root: RootDatabase<unknown, Buffer>): StoreDatabases =>

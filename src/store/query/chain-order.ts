@@ -44,7 +44,8 @@ export const listOf = (
 ): Sequence<number> => {
   const own = wallet === undefined ? emptySequence : listSequence(reading, lists[list], wallet.number, wallet[list]);
   const value = list === "received" || list === "owned" ? keyOfText(address) : undefined;
-  const earlier = value === undefined ? emptySequence : underValue(reading, sets.transactionsByStranger, value, { from: 0, below: state.transactions });
+  const earlier =
+    value === undefined ? emptySequence : underValue(reading, sets.transactionsByStranger, value, { from: 0, below: state.transactions });
   return earlier.total === 0 ? own : concatSequences([earlier, own]);
 };
 

@@ -13,7 +13,9 @@ export const ownedByAny = (
   needs: { reading: ReadSession; state: StateRecord; search: Search },
 ): MaybePromise<readonly Sequence<number>[]> => {
   const { reading, search } = needs;
-  const owned = [...new Set(addresses)].map((address) => listOf("owned", address, readWallet(reading, address), needs)).filter(({ total }) => total > 0);
+  const owned = [...new Set(addresses)]
+    .map((address) => listOf("owned", address, readWallet(reading, address), needs))
+    .filter(({ total }) => total > 0);
   return owned.length < 2 ? owned : search.run(disjoint(owned, search));
 };
 

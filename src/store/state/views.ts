@@ -91,7 +91,9 @@ class StoreSnapshot implements ChainSnapshot {
   block(key: { height: number } | { id: string }): Block | undefined {
     const { reading, state } = this.view;
     const height = "height" in key ? key.height : heightOf(reading, key.id);
-    return height === undefined || !Number.isInteger(height) || height < 1 || height > state.tip.height ? undefined : readBlock(reading, height);
+    return height === undefined || !Number.isInteger(height) || height < 1 || height > state.tip.height
+      ? undefined
+      : readBlock(reading, height);
   }
 
   blocks(query: BlockQuery): MaybePromise<Page<Block>> {

@@ -50,10 +50,13 @@ const patience = 2_000;
 
 const missing = ({ height, id }: Tip, other: string | undefined, hasSource: boolean): PorticoError => {
   const named = `block ${height} (${id})`;
-  if (other !== undefined) return new PorticoError("BLOCK_DOES_NOT_CHAIN", `the host has applied ${named}, but the store has another there (${other})`);
+  if (other !== undefined)
+    return new PorticoError("BLOCK_DOES_NOT_CHAIN", `the host has applied ${named}, but the store has another there (${other})`);
   return new PorticoError(
     "BLOCK_DOES_NOT_CHAIN",
-    hasSource ? `the block source does not have ${named}, which the host has applied` : `${named} does not follow the tip, or came without its transactions, and there is no block source to ask`,
+    hasSource
+      ? `the block source does not have ${named}, which the host has applied`
+      : `${named} does not follow the tip, or came without its transactions, and there is no block source to ask`,
   );
 };
 

@@ -29,7 +29,8 @@ export const createBatchedApply = (store: Store, parse: (data: BlockData, pace: 
   const nextHeight = (): number => (store.tip()?.height ?? 0) + 1;
 
   const applySingly = async (batch: readonly BlockData[], { target, appliedAt }: Now): Promise<void> => {
-    for (const block of batch) if (block.height >= nextHeight() && !isStopped()) await store.apply([await parse(block, "background")], target, appliedAt);
+    for (const block of batch)
+      if (block.height >= nextHeight() && !isStopped()) await store.apply([await parse(block, "background")], target, appliedAt);
   };
 
   const applyBatch = async (batch: readonly BlockData[], now: Now): Promise<void> => {

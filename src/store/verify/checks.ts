@@ -198,7 +198,8 @@ export const createDigestCheck = (): EntryCheck => {
   const read = (database: string, key: Buffer, value: Buffer): void => {
     if (database === "digests") kept.set(key.toString("hex"), Buffer.from(value));
     else if (database === "meta" && key.equals(stateKey)) found.state = stateCodec.unpack(unpackRecord(value) as unknown[]);
-    else if (database === "meta" && key.equals(rankingKey)) found.ranks = rankingCodec.unpack(unpackRecord(value) as unknown[]).map(({ publicKey }) => publicKey);
+    else if (database === "meta" && key.equals(rankingKey))
+      found.ranks = rankingCodec.unpack(unpackRecord(value) as unknown[]).map(({ publicKey }) => publicKey);
     else readers[database]?.(unpackRecord(value) as unknown[]);
   };
 

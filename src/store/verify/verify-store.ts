@@ -37,8 +37,12 @@ const metaFaults = (file: PageFile): string[] => {
   const inTurn = first.transaction % 2n === 0n && second.transaction % 2n === 1n && (first.transaction - second.transaction) ** 2n === 1n;
   // Of a file that was never written.
   const isNew = first.transaction === second.transaction && first.transaction <= 1n;
-  const faults = inTurn || isNew ? [] : [`its meta pages are those of transactions ${first.transaction} and ${second.transaction}, which do not follow each other`];
-  if ([first, second].some(({ mapSize }) => mapSize > largestMap)) faults.push("a meta page says that the file may be larger than any can be");
+  const faults =
+    inTurn || isNew
+      ? []
+      : [`its meta pages are those of transactions ${first.transaction} and ${second.transaction}, which do not follow each other`];
+  if ([first, second].some(({ mapSize }) => mapSize > largestMap))
+    faults.push("a meta page says that the file may be larger than any can be");
   return faults;
 };
 
@@ -49,7 +53,9 @@ const metaFaults = (file: PageFile): string[] => {
 const leadsToItsOwn = (meta: Meta, file: PageFile): boolean => {
   const written = [meta.free.root, meta.main.root].flatMap((root) => {
     const header = Buffer.alloc(pageHeader.length);
-    return root !== undefined && root <= meta.lastPage && file.read(root, header, meta.pageSize) ? [header.readBigUInt64LE(pageHeader.transaction)] : [];
+    return root !== undefined && root <= meta.lastPage && file.read(root, header, meta.pageSize)
+      ? [header.readBigUInt64LE(pageHeader.transaction)]
+      : [];
   });
   return written.length === 0 || (written.includes(meta.transaction) && written.every((transaction) => transaction <= meta.transaction));
 };
@@ -64,7 +70,8 @@ const numberFaults = (file: PageFile): string[] => {
     const wrong = metas.filter((meta) => meta !== undefined && !leadsToItsOwn(meta, file));
     const isStill = file.metas().every((meta, place) => meta?.transaction === metas[place]?.transaction);
     if (wrong.length === 0) return [];
-    if (isStill || looks === mostLooks) return wrong.map((meta) => `a meta page says that it is of transaction ${meta?.transaction}, but leads to pages of another`);
+    if (isStill || looks === mostLooks)
+      return wrong.map((meta) => `a meta page says that it is of transaction ${meta?.transaction}, but leads to pages of another`);
   }
 };
 
@@ -73,7 +80,8 @@ const createPageUse = (lastPage: number) => {
   const used = new Uint8Array(lastPage + 1);
   return (first: number, count: number): string | undefined => {
     if (!Number.isSafeInteger(first) || first < 2 || count < 1 || first + count - 1 > lastPage) return "is none of the file's pages";
-    for (let page = first; page < first + count; page++) if (used[page] === 1) return page === first ? "is used twice" : `and those after it include page ${page}, which is used twice`;
+    for (let page = first; page < first + count; page++)
+      if (used[page] === 1) return page === first ? "is used twice" : `and those after it include page ${page}, which is used twice`;
     used.fill(1, first, first + count);
     return undefined;
   };
@@ -112,7 +120,8 @@ function* walkFile(file: PageFile, checks: readonly EntryCheck[]): Generator<voi
       if (wrong !== undefined) faults.push(`the list of free pages: page ${first} ${wrong}`);
     },
   });
-  if (noted.fullLength && !isInUseByWriter(file) && file.size() < wholeLength(meta)) faults.push(`it is ${wholeLength(meta) - file.size()} bytes shorter than it was`);
+  if (noted.fullLength && !isInUseByWriter(file) && file.size() < wholeLength(meta))
+    faults.push(`it is ${wholeLength(meta) - file.size()} bytes shorter than it was`);
   return faults;
 }
 

@@ -18,7 +18,8 @@ import { numberOfDelegate } from "./history-rows.js";
  * not in it, and whether two states have the same place. A changed wallet moves only in the sets where they do not.
  */
 
-const nonceDescending = ({ nonce, address }: Pick<WalletRecord, "nonce" | "address">): Buffer => Buffer.concat([amountKey(-nonce), textKey(address)]);
+const nonceDescending = ({ nonce, address }: Pick<WalletRecord, "nonce" | "address">): Buffer =>
+  Buffer.concat([amountKey(-nonce), textKey(address)]);
 
 export const balanceDescending = ({ balance, address }: Pick<WalletRecord, "balance" | "address">): Buffer =>
   Buffer.concat([amountKey(-balance), textKey(address)]);
@@ -77,7 +78,8 @@ export const indexWallet = (
   if (after.publicKey !== null && before?.publicKey !== after.publicKey) journal.put("publicKeys", idKey(after.publicKey), value);
   if (after.username !== null && before?.username !== after.username) journal.put("usernames", textKey(after.username), value);
   if (before?.secondPublicKey !== after.secondPublicKey) {
-    if (before !== undefined && before.secondPublicKey !== null) journal.remove("secondPublicKeys", secondPublicKeyEntry(before.secondPublicKey, after.address));
+    if (before !== undefined && before.secondPublicKey !== null)
+      journal.remove("secondPublicKeys", secondPublicKeyEntry(before.secondPublicKey, after.address));
     if (after.secondPublicKey !== null) journal.put("secondPublicKeys", secondPublicKeyEntry(after.secondPublicKey, after.address), value);
   }
 };
@@ -256,7 +258,9 @@ const fillSome = function* (row: WalletSet, upTo: string, writes: Writes): Slice
   }
   yield* writer.flush();
   const [{ version = 0 }, last] = [row, wallets.at(-1)];
-  return last === undefined || wallets.length < together ? { version, height: readState(pending)?.tip.height ?? 0 } : { version, upTo: last.address };
+  return last === undefined || wallets.length < together
+    ? { version, height: readState(pending)?.tip.height ?? 0 }
+    : { version, upTo: last.address };
 };
 
 interface Filled {
@@ -317,7 +321,9 @@ export const createSetFills = (pending: WriteBatch, rankedSets: RankedSets): Set
     },
     rollBack: (undo, height) => {
       const fills = readCurrent();
-      const filled = addedSets.map((row) => ({ row, fill: fillOf(fills, row) })).filter(({ fill }) => !isFull(fill) || fill.height >= height);
+      const filled = addedSets
+        .map((row) => ({ row, fill: fillOf(fills, row) }))
+        .filter(({ fill }) => !isFull(fill) || fill.height >= height);
       if (filled.length === 0) return rollBack(pending, undo);
       rollBackAround(undo, filled, writes);
       for (const { row, fill } of filled) if (isFull(fill)) note(row.set, { ...fill, height: height - 1 });

@@ -115,7 +115,8 @@ export const writeTransactions = function* (
     const kind = kindOf(transaction, state);
     appendToList(journal, lists.kind, kind.place, kind.record.count++, number);
     indexTransaction(transaction, place, rankedSets);
-    if (transaction.timestamp !== state.tip.timestamp) state.timesApart = widened(state.timesApart, state.tip.timestamp - transaction.timestamp, number);
+    if (transaction.timestamp !== state.tip.timestamp)
+      state.timesApart = widened(state.timesApart, state.tip.timestamp - transaction.timestamp, number);
     yield;
   }
 };

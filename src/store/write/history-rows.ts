@@ -35,15 +35,13 @@ export const historyTipKey: Buffer = textKey("history tip");
 
 const keyLength = 9;
 
-const writeRowKey = (key: Buffer, kind: HistoryKind, number: number, height: number): Buffer => {
+export const historyRowKey = (kind: HistoryKind, number: number, height: number): Buffer => {
+  const key = Buffer.allocUnsafe(keyLength);
   key[0] = kind;
   key.writeUInt32BE(number, 1);
   key.writeUInt32BE(height, 5);
   return key;
 };
-
-export const historyRowKey = (kind: HistoryKind, number: number, height: number): Buffer =>
-  writeRowKey(Buffer.allocUnsafe(keyLength), kind, number, height);
 
 export const voterRowKey = (delegate: number, height: number, wallet: number): Buffer => {
   const key = Buffer.allocUnsafe(keyLength + 4);
@@ -61,15 +59,6 @@ export const historyBounds = (kind: HistoryKind, number: number, from: number, b
   start: historyRowKey(kind, number, from),
   end: below === undefined ? historyRowKey(kind, number + 1, 0) : historyRowKey(kind, number, below),
 });
-
-const above = { start: Buffer.alloc(keyLength), end: Buffer.alloc(keyLength) };
-
-/** Rows of one kind and number above a height, for a search that copies its bounds: they last until the next call. */
-export const boundsAbove = (kind: HistoryKind, number: number, height: number): { start: Buffer; end: Buffer } => {
-  writeRowKey(above.start, kind, number, height + 1);
-  writeRowKey(above.end, kind, number + 1, 0);
-  return above;
-};
 
 /** Numbers below it are written and read several times as fast as others. */
 const shortBelow = 2n ** 48n;
@@ -251,8 +240,10 @@ const createHistoryRows = (height: number, put: (key: Buffer, value: Buffer) => 
   return {
     wallet: (before, after, delegateNumber) => {
       const { number, address } = after;
-      if (before !== undefined && !haveSameFigures(before, after)) put(historyRowKey(historyKinds.figures, number, height), packFigures(before));
-      if (before !== undefined && !haveSameTraits(before, after)) put(historyRowKey(historyKinds.traits, number, height), packTraits(before));
+      if (before !== undefined && !haveSameFigures(before, after))
+        put(historyRowKey(historyKinds.figures, number, height), packFigures(before));
+      if (before !== undefined && !haveSameTraits(before, after))
+        put(historyRowKey(historyKinds.traits, number, height), packTraits(before));
       const old = before?.vote ?? null;
       if (old === after.vote) return;
       for (const [vote, was] of [[old, true], [after.vote, false]] as const) {

@@ -193,7 +193,8 @@ const writeBlock = function* (full: FullBlock, given: Omit<Writing, "history" | 
 
 const requireChained = (block: Block, before: StateRecord | undefined): void => {
   if (before === undefined) {
-    if (block.height !== 1) throw new PorticoError("BLOCK_DOES_NOT_CHAIN", `block ${block.height} cannot be the first: the chain begins at height 1`);
+    if (block.height !== 1)
+      throw new PorticoError("BLOCK_DOES_NOT_CHAIN", `block ${block.height} cannot be the first: the chain begins at height 1`);
     return;
   }
   const { tip } = before;

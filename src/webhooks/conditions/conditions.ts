@@ -38,7 +38,8 @@ export const createSubject = (value: unknown): Subject => ({
 });
 
 /** What a payload has at a key (see `valuesAt`). */
-export const subjectsAt = (payload: unknown, { key, path }: { key: string; path: readonly string[] }): Subject[] => valuesAt(payload, key, path).map(createSubject);
+export const subjectsAt = (payload: unknown, { key, path }: { key: string; path: readonly string[] }): Subject[] =>
+  valuesAt(payload, key, path).map(createSubject);
 
 /**
  * The operators of conditions: what each takes as `value`, and what it tests. Both the input that routes accept and the engine are made
@@ -174,7 +175,10 @@ export const compileCondition = (condition: Condition): CompiledCondition => {
 export const combine = (results: readonly boolean[], match: "any" | "all"): boolean =>
   results.length === 0 || (match === "all" ? results.every(Boolean) : results.some(Boolean));
 
-/** Characters of a value's JSON that are shown, and values of a list, at the most: a dry run may find the same value by a hundred conditions. */
+/**
+ * Characters of a value's JSON that are shown, and values of a list, at the most: a dry run may find the same value by a hundred
+ * conditions.
+ */
 export const mostShown = 200;
 
 const beginningOf = (json: string): string => (json.length <= mostShown ? json : `${json.slice(0, mostShown)}…`);

@@ -66,8 +66,8 @@ export const numberText = (value: number | bigint): string => {
 const mark = "\0";
 
 /**
- * A text that is the same for all JSON values that count as equal: object members in any order, a number and its decimal text alike. That of a
- * text is the text itself: a condition may list a hundred thousand addresses.
+ * A text that is the same for all JSON values that count as equal: object members in any order, a number and its decimal text alike. That
+ * of a text is the text itself: a condition may list a hundred thousand addresses.
  */
 export const canonical = (value: unknown): string => {
   if (typeof value === "string") return value.startsWith(mark) ? mark + value : value;
@@ -89,7 +89,8 @@ const canonicalObject = (value: object): string => {
   return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonicalMember(member)}`).join(",")}}`;
 };
 
-const withBigintsAsText = (value: unknown): string => JSON.stringify(value, (_key, member: unknown) => (typeof member === "bigint" ? String(member) : member));
+const withBigintsAsText = (value: unknown): string =>
+  JSON.stringify(value, (_key, member: unknown) => (typeof member === "bigint" ? String(member) : member));
 
 /** JSON text, with bigints as strings. @throws TypeError or RangeError for what is no JSON value, or nested too deeply */
 export const jsonText = (value: unknown): string => {
@@ -144,7 +145,10 @@ const elementsAlong = (payload: unknown, path: readonly string[]): unknown[] => 
   return Array.isArray(list) ? list.flatMap((element) => elementsAlong(element, path.slice(star + 1))) : [];
 };
 
-/** What a payload has at a key: nothing, a value or, where the path has a `*`, several. A property whose name is the whole key takes precedence over a path. */
+/**
+ * What a payload has at a key: nothing, a value or, where the path has a `*`, several. A property whose name is the whole key takes
+ * precedence over a path.
+ */
 export const valuesAt = (payload: unknown, key: string, path: readonly string[]): unknown[] => {
   const direct = step(payload, key);
   if (direct !== absent) return [direct];

@@ -127,7 +127,9 @@ class Matching {
     }
     return [...patternsOf].flatMap(([candidate, patterns]) => {
       const missing = candidate.needed - (candidate.event === this.number ? candidate.held : 0);
-      return missing > patterns.length ? [] : [{ id: candidate.id, decide: (worker: Pick<PatternWorker, "test">) => decide(patterns, missing, worker) }];
+      return missing > patterns.length
+        ? []
+        : [{ id: candidate.id, decide: (worker: Pick<PatternWorker, "test">) => decide(patterns, missing, worker) }];
     });
   }
 }
@@ -271,7 +273,8 @@ function* addWebhook(index: EventIndex, { id, conditions, match }: Matchable): S
   if (conditions.length === 0) index.always.add(id);
   const candidate: Candidate = { id, needed: match === "all" ? conditions.length : 1, event: 0, held: 0 };
   const takeOut: TakeOut[] = [];
-  for (const condition of conditions) takeOut.push(yield* addEntry(index, { condition: compileOrFail(condition), candidate, size: sizeOf(condition), found: 0 }));
+  for (const condition of conditions)
+    takeOut.push(yield* addEntry(index, { condition: compileOrFail(condition), candidate, size: sizeOf(condition), found: 0 }));
   return function* () {
     index.size--;
     index.always.delete(id);

@@ -94,8 +94,8 @@ const makeRoom = (needs: AttemptsNeeds, one: AttemptAnswer, answersAgain: Return
 };
 
 /**
- * Ends the attempts that were answered in one turn of the event loop: the next deliveries are sent for all, then the outcomes recorded. One by
- * one, 32 targets take a sixth longer.
+ * Ends the attempts that were answered in one turn of the event loop: the next deliveries are sent for all, then the outcomes recorded. One
+ * by one, 32 targets take a sixth longer.
  */
 const createEnd = (needs: AttemptsNeeds, requests: OpenCount, { done, givenBack }: { done(attempt: Attempt, isDelivered: boolean): void; givenBack(attempt: Attempt, error: unknown): void }) => {
   const answersAgain = createHasten(needs);

@@ -33,7 +33,8 @@ const dueNow = ({ stepSince: _, scheduledAt: __, ...row }: DeliveryRow, now: num
 };
 
 /** A ping is one attempt, at once and for itself: sent again, it is what it was at first. */
-const dueAgain = (row: DeliveryRow, now: number): DeliveryRow => (row.event === pingEvent ? { ...dueNow(row, 0), state: "pending" } : dueNow(row, now));
+const dueAgain = (row: DeliveryRow, now: number): DeliveryRow =>
+  row.event === pingEvent ? { ...dueNow(row, 0), state: "pending" } : dueNow(row, now);
 
 /** @throws PorticoError BAD_REQUEST */
 const checkPings = ({ enabled }: WebhookRow): void => {
@@ -66,7 +67,9 @@ const find = (store: WebhookStore, webhookId: number, id: number): { webhook: We
 
 /** Why a delivery is not sent again: the receiver's last word would not be what the chain says. */
 const takenBack = (): PorticoError =>
-  new PorticoError("BAD_REQUEST", "The delivery tells what the chain has taken back since: it is not sent again.", { validation: { source: "params", keys: ["deliveryId"] } });
+  new PorticoError("BAD_REQUEST", "The delivery tells what the chain has taken back since: it is not sent again.", {
+    validation: { source: "params", keys: ["deliveryId"] },
+  });
 
 type Window = Parameters<Deliveries["recover"]>[1];
 
@@ -75,7 +78,9 @@ const recoverBatch = ({ store, time }: DeliveriesNeeds, webhookId: number, state
   const ids = store.deliveryIds(webhookId, state, after, batchSize);
   const rows = ids.map((id) => store.delivery(webhookId, id)).filter((row) => row !== undefined);
   // A ping counts for nothing: it is one attempt, and its outcome is what was asked for.
-  const chosen = rows.filter(({ at, event, isTakenBack }) => event !== pingEvent && at >= window.since && at <= window.until && isTakenBack !== true);
+  const chosen = rows.filter(
+    ({ at, event, isTakenBack }) => event !== pingEvent && at >= window.since && at <= window.until && isTakenBack !== true,
+  );
   for (const row of chosen) store.changeDelivery(row, dueNow(row, time.schedule()));
   return { last: ids.at(-1), count: chosen.length };
 };

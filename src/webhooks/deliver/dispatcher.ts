@@ -260,7 +260,8 @@ const attemptsOf = (queues: Pick<Queues, "find">, underWay: UnderWay, isLeftBehi
     isUnderWay: (row) => own(row) !== undefined || isLeftBehind(row),
     hasArrived: (row) => own(row)?.hasArrived === true,
     overtake: ({ id, webhookId }) => {
-      for (const attempt of queues.find(webhookId)?.target.underWay ?? []) if (attempt.rows.some((row) => row.id === id)) attempt.isOvertaken = true;
+      for (const attempt of queues.find(webhookId)?.target.underWay ?? [])
+        if (attempt.rows.some((row) => row.id === id)) attempt.isOvertaken = true;
     },
   };
 };

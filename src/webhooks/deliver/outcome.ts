@@ -81,8 +81,9 @@ export interface PauseAnswer {
 }
 
 /**
- * What follows from an answer for a target that was paused for `length` the last time, of which `rest` is left. What was sent before a pause began, and is
- * answered while it lasts, neither ends it nor makes it longer, unless the answer says how long: it says nothing of what the target takes after it.
+ * What follows from an answer for a target that was paused for `length` the last time, of which `rest` is left. What was sent before a
+ * pause began, and is answered while it lasts, neither ends it nor makes it longer, unless the answer says how long: it says nothing of
+ * what the target takes after it.
  */
 export const pauseAfter = (answer: Pick<Answer, "status" | "retryAfter" | "date">, wall: number, { length, rest }: { length: number; rest: number }): PauseAnswer => {
   const asked = pauseOf(answer, wall, length);
@@ -96,7 +97,8 @@ export const pauseAfter = (answer: Pick<Answer, "status" | "retryAfter" | "date"
 export type Readings = Pick<Pause, "wall" | "monotonic">;
 
 /** Milliseconds since a pause began: by the monotonic clock or, where that has begun anew with the machine, by the wall clock. */
-const sincePause = (pause: Pause, { wall, monotonic }: Readings): number => (monotonic >= pause.monotonic ? monotonic - pause.monotonic : Math.abs(wall - pause.wall));
+const sincePause = (pause: Pause, { wall, monotonic }: Readings): number =>
+  monotonic >= pause.monotonic ? monotonic - pause.monotonic : Math.abs(wall - pause.wall);
 
 /** Milliseconds that are left of a pause, in another process, too. */
 export const restOf = (pause: Pause, now: Readings): number => Math.max(0, pause.length - sincePause(pause, now));
@@ -190,7 +192,8 @@ export const afterAttempt = (row: DeliveryRow, attempt: Attempt, result: Result,
   const next = isLast && !result.ok ? ({ state: "superseded" } as const) : nextStep(result, place, event === "ping" ? { ...rules, schedule: [] } : rules);
   const failures = next.state === "retrying" ? next.failures : row.failures + (result.ok ? 0 : 1);
   const [dueAt, finishedAt] = next.state === "retrying" ? [next.dueAt, null] : [null, now.passed];
-  const attempts = row.attempts.length === 0 ? [attempt] : [...row.attempts.map((earlier) => ({ ...earlier, body: "" })), attempt].slice(-keptAttempts);
+  const attempts =
+    row.attempts.length === 0 ? [attempt] : [...row.attempts.map((earlier) => ({ ...earlier, body: "" })), attempt].slice(-keptAttempts);
   // Member by member: to objects into which others were spread first, V8 adds members slowly.
   const after: DeliveryRow = { id, webhookId, messageId, key, event, at, state: next.state, dueAt, finishedAt, failures, attemptCount: row.attemptCount + 1, attempts };
   if (last !== undefined) after.last = last;

@@ -24,7 +24,9 @@ interface Slot {
   isLeft: boolean;
 }
 
-/** Slots of attempts. One that takes long gives its slot to others after a moment: what hangs must not keep what is quick from being sent. */
+/**
+ * Slots of attempts. One that takes long gives its slot to others after a moment: what hangs must not keep what is quick from being sent.
+ */
 export const createSlots = () => {
   /** In the order in which they were taken. */
   const young = new Set<Slot>();
@@ -152,8 +154,8 @@ export interface Attempt extends Next {
 }
 
 /**
- * Deliveries that are taken, by id: how many attempts of each were recorded then, and whether the present one was answered 2xx. Its row has one more
- * before it is let go of: between the two, it may be taken back.
+ * Deliveries that are taken, by id: how many attempts of each were recorded then, and whether the present one was answered 2xx. Its row has
+ * one more before it is let go of: between the two, it may be taken back.
  */
 export type UnderWay = Map<number, { attemptCount: number; hasArrived: boolean }>;
 

@@ -176,7 +176,10 @@ interface Gathering<Entry> {
   end(): Promise<void>;
 }
 
-/** `write`: some of the entries, from the first on; never rejects; resolves to how many, 0 if none could be written: they are then tried again with what comes next. */
+/**
+ * `write`: some of the entries, from the first on; never rejects; resolves to how many, 0 if none could be written: they are then tried
+ * again with what comes next.
+ */
 const createGathering = <Entry>(write: (entries: readonly Entry[]) => Promise<number>): Gathering<Entry> => {
   const entries: Entry[] = [];
   let writing: Promise<void> | undefined;
@@ -245,12 +248,18 @@ const createRecording = (rules: RecordRules, needs: RecordNeeds) => {
   const { store, register, clock, time, random } = needs;
   const { tell, recordHealth } = createHealth(rules, needs);
 
-  /** A delivery after an attempt. One that was made before its time, as the target answers again, takes nothing from its schedule if it fails. */
+  /**
+   * A delivery after an attempt. One that was made before its time, as the target answers again, takes nothing from its schedule if it
+   * fails.
+   */
   const next = (row: DeliveryRow, { attempt }: AttemptResult, result: Result, chance: Parameters<typeof afterAttempt>[3]): DeliveryRow => {
     const after = afterAttempt(row, attempt, result, chance, rules);
     const { scheduledAt } = row;
-    const isEarly = !result.ok && !chance.isLast && result.status !== gone && scheduledAt !== undefined && chance.now.schedule < scheduledAt;
-    const kept: DeliveryRow = isEarly ? { ...after, state: "retrying", failures: row.failures, stepSince: row.stepSince, dueAt: scheduledAt, scheduledAt, finishedAt: null } : after;
+    const isEarly =
+      !result.ok && !chance.isLast && result.status !== gone && scheduledAt !== undefined && chance.now.schedule < scheduledAt;
+    const kept: DeliveryRow = isEarly
+      ? { ...after, state: "retrying", failures: row.failures, stepSince: row.stepSince, dueAt: scheduledAt, scheduledAt, finishedAt: null }
+      : after;
     return row.isTakenBack === true ? { ...kept, isTakenBack: true } : kept;
   };
 
@@ -281,7 +290,8 @@ const createRecording = (rules: RecordRules, needs: RecordNeeds) => {
       }
     }
     recorded.webhookIds.add(webhookId);
-    if (!isPing && webhook !== undefined && webhook.target === target && !recorded.changed.has(webhookId)) recordHealth(recorded, webhook, { attempt, result }, now);
+    if (!isPing && webhook !== undefined && webhook.target === target && !recorded.changed.has(webhookId))
+      recordHealth(recorded, webhook, { attempt, result }, now);
   };
 
   const settle = (recorded: RecordResult, { webhookId, id }: DeliveryRow): void => {

@@ -38,7 +38,8 @@ const isPing = (row: DeliveryRow): boolean => row.state === "pending";
 const isOrdered = ({ webhook }: Queue): boolean => webhook.order !== "none";
 
 /** Whether a first attempt of a queue waits for others. */
-const isBehind = (queue: Queue): boolean => (queue.webhook.order === "strict" && queue.open.count > 0) || (isOrdered(queue) && queue.target.firsts > 0);
+const isBehind = (queue: Queue): boolean =>
+  (queue.webhook.order === "strict" && queue.open.count > 0) || (isOrdered(queue) && queue.target.firsts > 0);
 
 /** Whether an attempt is under way for a block that was reverted since: the reversal waits for its end, whatever the order of others. */
 const isOvertaken = ({ underWay }: Target): boolean => {
@@ -111,8 +112,12 @@ const createNextDue = (needs: NextNeeds) => {
   /** Deliveries that were sent as one, and are due again. */
   const sameBatch = (queue: Queue, first: DeliveryRow): DeliveryRow[] => {
     if (first.batch === undefined) return [first];
-    const due = store.retries(queue.webhook.id, queue.open.taken + 100, first.dueAt ?? 0).filter(({ id, dueAt }) => dueAt === first.dueAt && isAvailable(needs, id));
-    return due.map(({ id }) => store.delivery(queue.webhook.id, id)).filter((row) => row !== undefined && row.batch === first.batch) as DeliveryRow[];
+    const due = store
+      .retries(queue.webhook.id, queue.open.taken + 100, first.dueAt ?? 0)
+      .filter(({ id, dueAt }) => dueAt === first.dueAt && isAvailable(needs, id));
+    return due
+      .map(({ id }) => store.delivery(queue.webhook.id, id))
+      .filter((row) => row !== undefined && row.batch === first.batch) as DeliveryRow[];
   };
 
   /** What is due: a ping before all else. */
@@ -236,7 +241,8 @@ const enter = ({ queue, rows, kind }: Next, target: Target, now: Times, { clock,
   for (const { id, attemptCount } of rows) underWay.set(id, { attemptCount, hasArrived: false });
   if (kind === "first") Object.assign(queue, { head: undefined, after: rows.at(-1)?.id ?? queue.after });
   queue.batchSince = undefined;
-  if (queue.webhook.rate !== null && kind !== "ping") queue.mayAt = Math.max(queue.mayAt, now.monotonic) + (1_000 * rows.length) / queue.webhook.rate;
+  if (queue.webhook.rate !== null && kind !== "ping")
+    queue.mayAt = Math.max(queue.mayAt, now.monotonic) + (1_000 * rows.length) / queue.webhook.rate;
   return attempt;
 };
 

@@ -104,7 +104,8 @@ const knowledgeOf = (
   const noted = entries.flatMap((entry) =>
     entry.sent.map((sent) => ({ id: sent[3] ?? 0, subject: sent[0], next: (): KnowledgeOfEntry => ({ ...knowledgeOfSent(sent), entry }) })),
   );
-  // A transaction may have been in several of the blocks: its deliveries count in their order. What is noted follows the delivery that it names.
+  // A transaction may have been in several of the blocks: its deliveries count in their order. What is noted follows the delivery that it
+  // names.
   const inOrder = [...kept, ...noted].sort((one, other) => one.id - other.id);
   for (const { subject, next } of inOrder) known.set(subject, next(known.get(subject) ?? noKnowledge));
   return known;
@@ -174,7 +175,9 @@ const createEntries = (store: WebhookStore) => {
     if (height > (store.progress(webhookId).floor ?? 0)) return undefined;
     const open = openOf(store, webhookId).filter(({ message }) => message?.block?.id === id && !isReversalOf(message));
     const subjects = new Set(open.map(({ message }) => message?.subject));
-    const received = sent().flatMap(([subject, key]): Sent[] => (subjects.has(subject) ? [] : [[subject, key, true, store.lastDelivery()]]));
+    const received = sent().flatMap(([subject, key]): Sent[] =>
+      subjects.has(subject) ? [] : [[subject, key, true, store.lastDelivery()]],
+    );
     if (open.length === 0 && received.length === 0) return undefined;
     return { height, id, isReverted: false, deliveries: open.map(({ row }) => row.id), sent: received };
   };
@@ -211,8 +214,8 @@ export const createLedger = (needs: LedgerNeeds) => {
       return { entry: move(webhookId, entry, true), known };
     },
     /**
-     * A block was applied, which supersedes open reversals of it and of its `subjects`. If the ledger does not have it: what the receiver was sent
-     * of its subjects with other blocks, which may become final before this one's deliveries are attempted.
+     * A block was applied, which supersedes open reversals of it and of its `subjects`. If the ledger does not have it: what the receiver
+     * was sent of its subjects with other blocks, which may become final before this one's deliveries are attempted.
      */
     apply: (webhookId: number, block: LedgerBlock, subjects: () => ReadonlySet<string>, taken: Withdrawals): FoundEntry | { sent: Sent[] } => {
       const reverted = store.ledger(webhookId, true);
@@ -281,7 +284,8 @@ export const foldLedger = ({ store, attempts }: Pick<LedgerNeeds, "store" | "att
     const entry = folded.get(name) ?? { height, id, isReverted: false, deliveries: [], sent: [] };
     folded.set(name, { ...entry, sent: [...entry.sent, [subject, key]] });
   };
-  for (const [subject, { known: is, key, entry }] of known) if (is !== "no" && key !== undefined && entry !== undefined) keep(entry, subject, key);
+  for (const [subject, { known: is, key, entry }] of known)
+    if (is !== "no" && key !== undefined && entry !== undefined) keep(entry, subject, key);
   const open = openOf(store, webhookId);
   const first: Message[] = [];
   for (const { row, message } of open) {

@@ -204,8 +204,8 @@ const enough = 100;
 const takesBack = ({ events }: Group): boolean => events.some(({ event }) => isReversal(event));
 
 /**
- * Matches the first groups, up to `enough` deliveries, so that blocks with an event or two share a transaction. A group that takes something
- * back, or in which something is undecided, stands alone.
+ * Matches the first groups, up to `enough` deliveries, so that blocks with an event or two share a transaction. A group that takes
+ * something back, or in which something is undecided, stands alone.
  */
 export const matchFirst = async (register: Register, { groups, ...first }: ReadRange, ids: ReadonlyMap<number, unknown>) => {
   const all: GroupMatch[] = [];

@@ -26,8 +26,8 @@ export interface RecorderNeeds extends LedgerNeeds {
   /** Most deliveries of a webhook that are not settled. */
   window: number;
   /**
-   * Called after each transaction with the deliveries that it wrote and the webhooks whose earlier deliveries it changed. If it failed: with
-   * no deliveries, and all webhooks that it was to write for.
+   * Called after each transaction with the deliveries that it wrote and the webhooks whose earlier deliveries it changed. If it failed:
+   * with no deliveries, and all webhooks that it was to write for.
    */
   onWritten(written: readonly NewDeliveries[], changed: ReadonlySet<number>): void;
   /** Is told of deliveries that are given up. */
@@ -283,8 +283,8 @@ export const createRecorder = (needs: RecorderNeeds) => {
   return {
     standing: ledger.standing,
     /**
-     * Writes groups for webhooks in transactions of a few milliseconds: deliveries, ledgers and positions together. Resolves to the webhooks
-     * whose window is full, and where they stopped.
+     * Writes groups for webhooks in transactions of a few milliseconds: deliveries, ledgers and positions together. Resolves to the
+     * webhooks whose window is full, and where they stopped.
      */
     record: async (all: readonly GroupMatch[], readers: Readers, positions: Positions): Promise<ReadonlyMap<number, Position>> => {
       const writing = new Writing(needs, ledger, readers, positions);

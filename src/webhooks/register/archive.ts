@@ -51,7 +51,10 @@ const parse = (text: string): Archive => {
   return archive as Archive;
 };
 
-/** Carries webhooks to another machine: under their ids, with their secrets, and where they are. What is open is found again there, under the same names. */
+/**
+ * Carries webhooks to another machine: under their ids, with their secrets, and where they are. What is open is found again there, under
+ * the same names.
+ */
 export const createArchive = ({ store, register, attempts, keepPosition, onChange }: ArchiveNeeds): Pick<Webhooks, "export" | "import"> => {
   const archived = (webhook: WebhookRow): ArchivedWebhook => {
     const { folded, position } = foldLedger({ store, attempts }, webhook.id);
@@ -70,7 +73,8 @@ export const createArchive = ({ store, register, attempts, keepPosition, onChang
     import: (text) => {
       const { webhooks } = parse(text);
       const taken = webhooks.map(({ webhook }) => webhook.id).filter((id) => store.webhook(id) !== undefined);
-      if (taken.length > 0) throw new PorticoError("BAD_REQUEST", `Webhooks cannot be imported under numbers that are in use: ${taken.join(", ")}.`);
+      if (taken.length > 0)
+        throw new PorticoError("BAD_REQUEST", `Webhooks cannot be imported under numbers that are in use: ${taken.join(", ")}.`);
       store.transaction(() => {
         for (const { webhook, progress, ledger } of webhooks) {
           store.importWebhook(webhook);

@@ -84,8 +84,10 @@ type Refuse = (key: string, rule: string) => never;
 const checkCondition = (condition: unknown, at: string, refuse: Refuse): void => {
   if (typeof condition !== "object" || condition === null) return refuse(at, "must be object");
   const { key, condition: operator, value } = condition as Condition;
-  if (typeof key !== "string" || key === "" || key.length > limits.key) refuse(`${at}.key`, `must be a string of 1 to ${limits.key} characters`);
-  if (!operatorNames.includes(operator)) refuse(`${at}.condition`, `must be one of ${operatorNames.join(", ")}${didYouMean(operator, operatorNames)}`);
+  if (typeof key !== "string" || key === "" || key.length > limits.key)
+    refuse(`${at}.key`, `must be a string of 1 to ${limits.key} characters`);
+  if (!operatorNames.includes(operator))
+    refuse(`${at}.condition`, `must be one of ${operatorNames.join(", ")}${didYouMean(operator, operatorNames)}`);
   const { fits, rule } = forms[operators[operator].form];
   if (!fits(value)) refuse(`${at}.value`, rule);
 };
@@ -103,7 +105,10 @@ const sizeOf = ({ condition, value }: Condition, at: string, refuse: Refuse): nu
 /** Conditions that `checkInAdvance` has found right, and their characters. */
 const checked = new WeakMap<readonly Condition[], number>();
 
-/** For conditions that nobody changes any more: that of many values takes some milliseconds, which need not be those in which the webhook is written. */
+/**
+ * For conditions that nobody changes any more: that of many values takes some milliseconds, which need not be those in which the webhook is
+ * written.
+ */
 export const checkInAdvance = (conditions: readonly Condition[]): void => {
   checked.set(conditions, checkConditions(conditions));
 };
@@ -124,7 +129,8 @@ export const checkConditions = (conditions: readonly Condition[], source: Valida
     if (operators[condition.condition].form === "list") listLength += jsonLength(condition.value);
     else length += jsonLength(condition.value);
     if (listLength > limits.lists) refuse(at, `is too long: all lists together may have ${limits.lists} characters as JSON`);
-    if (length > limits.values) refuse(at, `is too long: the values of all conditions together may have ${limits.values} characters as JSON`);
+    if (length > limits.values)
+      refuse(at, `is too long: the values of all conditions together may have ${limits.values} characters as JSON`);
     instructions += sizeOf(condition, at, refuse);
     if (instructions > limits.instructions) refuse(at, `is too large: all patterns together may compile to ${limits.instructions} instructions, for which x{100} counts as a hundred`);
   }
@@ -148,14 +154,17 @@ const checkEvents = (draft: Pick<WebhookDraft, "event" | "events">, known: reado
     checkEvent(event, known);
     return [event];
   }
-  if (!Array.isArray(events) || events.length === 0 || events.length > limits.events) return refuse("events", `must be a list of 1 to ${limits.events} names`);
+  if (!Array.isArray(events) || events.length === 0 || events.length > limits.events)
+    return refuse("events", `must be a list of 1 to ${limits.events} names`);
   for (const [index, name] of events.entries()) {
-    if (!isNameAmong(name, known)) refuse(`events.${index}`, `must be a pattern such as transaction.*, or one of ${known.join(", ")}${didYouMean(name, known)}`);
+    if (!isNameAmong(name, known))
+      refuse(`events.${index}`, `must be a pattern such as transaction.*, or one of ${known.join(", ")}${didYouMean(name, known)}`);
   }
   return [...new Set(events)];
 };
 
-const isWhole = (value: unknown, least: number, most: number): value is number => Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
+const isWhole = (value: unknown, least: number, most: number): value is number =>
+  Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
 
 const checkConfirmations = (confirmations: unknown): number | "final" => {
   if (confirmations === "final" || isWhole(confirmations, 0, limits.confirmations)) return confirmations;
@@ -164,7 +173,8 @@ const checkConfirmations = (confirmations: unknown): number | "final" => {
 
 const checkBatch = (batch: WebhookDraft["batch"]): BatchRule | null => {
   if (batch === null || batch === undefined) return null;
-  if (!isWhole(batch.size, 1, limits.batch) || !isWhole(batch.wait, 0, limits.batchWait)) return refuse("batch", `must be {size, wait}: 1 to ${limits.batch} events, 0 to ${limits.batchWait} milliseconds`);
+  if (!isWhole(batch.size, 1, limits.batch) || !isWhole(batch.wait, 0, limits.batchWait))
+    return refuse("batch", `must be {size, wait}: 1 to ${limits.batch} events, 0 to ${limits.batchWait} milliseconds`);
   return { size: batch.size, wait: batch.wait };
 };
 
@@ -187,7 +197,8 @@ const checkHeaders = (headers: Record<string, string>): Record<string, string> =
     names.add(lower);
     if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/.test(name)) refuse(`headers.${name}`, "is not the name of a header");
     if (ownHeaders.test(name)) refuse(`headers.${name}`, "must not be given: it belongs to HTTP itself or to the signature");
-    if (typeof value !== "string" || value.length > limits.text || /[^\t\x20-\x7e]/.test(value)) refuse(`headers.${name}`, `must be a text of at most ${limits.text} printable characters of ASCII`);
+    if (typeof value !== "string" || value.length > limits.text || /[^\t\x20-\x7e]/.test(value))
+      refuse(`headers.${name}`, `must be a text of at most ${limits.text} printable characters of ASCII`);
   }
   return Object.fromEntries(entries.map(([name, value]) => [name.toLowerCase(), value.trim()]));
 };
@@ -201,7 +212,8 @@ const checkTags = (tags: string[]): string[] => {
   return [...new Set(tags)];
 };
 
-const oneOf = <T extends string>(key: string, value: string, among: readonly T[]): T => among.find((one) => one === value) ?? refuse(key, `must be one of ${among.join(", ")}${didYouMean(value, among)}`);
+const oneOf = <T extends string>(key: string, value: string, among: readonly T[]): T =>
+  among.find((one) => one === value) ?? refuse(key, `must be one of ${among.join(", ")}${didYouMean(value, among)}`);
 
 /** Conditions as they are kept: without other members. */
 export const tidyConditions = (conditions: readonly Condition[] = []): Condition[] =>

@@ -46,7 +46,8 @@ const tryOut = async (request: DryRunRequest, { recent, events, patterns }: DryR
   const { event, conditions, match = "any", last = defaultLast } = request;
   checkConditions(conditions);
   if (event !== undefined) checkEvent(event, events);
-  if (jsonLength(request.payload) > largestKept) throw inputError("payload", "payload", `must not have more than ${largestKept} characters as JSON`);
+  if (jsonLength(request.payload) > largestKept)
+    throw inputError("payload", "payload", `must not have more than ${largestKept} characters as JSON`);
   const compiled = conditions.map(compileCondition);
 
   const resultOf = async (payload: unknown, timestamp: number | null): Promise<DryRunResult> => {
@@ -61,7 +62,9 @@ const tryOut = async (request: DryRunRequest, { recent, events, patterns }: DryR
 
   if (request.payload !== undefined) return [await resultOf(request.payload, null)];
   if (event === undefined) {
-    throw new PorticoError("BAD_REQUEST", '"event" is required if no "payload" is given', { validation: { source: "payload", keys: ["event"] } });
+    throw new PorticoError("BAD_REQUEST", '"event" is required if no "payload" is given', {
+      validation: { source: "payload", keys: ["event"] },
+    });
   }
   const found: DryRunResult[] = [];
   for (const { at, json } of recent.last(canonicalEvent(event), last)) found.push(await resultOf(JSON.parse(json), at));

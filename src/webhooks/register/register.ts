@@ -22,7 +22,9 @@ export interface Register {
 /** A webhook as the matcher has it. */
 export const asMatched = (row: WebhookRow): WebhookRow => ({ ...row, events: row.events.map(canonicalEvent) });
 
-/** Brings a matcher up to what webhooks are now: in slices, as one may list a hundred thousand addresses, or at once for whoever needs it. */
+/**
+ * Brings a matcher up to what webhooks are now: in slices, as one may list a hundred thousand addresses, or at once for whoever needs it.
+ */
 const createUpdating = (matcher: Matcher, rows: ReadonlyMap<number, WebhookRow>) => {
   /** Webhooks that the matcher does not have as they are. */
   const stale = new Set<number>();

@@ -82,19 +82,24 @@ const createShowing = ({ store, follow, clock }: ServiceNeeds) => (): ((row: Web
   };
 };
 
-/** Where a webhook begins. Where the chain cannot be asked at once, it is found out later. @throws PorticoError BAD_REQUEST, CURSOR_UNKNOWN */
+/**
+ * Where a webhook begins. Where the chain cannot be asked at once, it is found out later. @throws PorticoError BAD_REQUEST, CURSOR_UNKNOWN
+ */
 const beginning = ({ follow, keepsChain }: ServiceNeeds, row: Pick<WebhookRow, "events" | "confirmations">, from: string | number): Pick<Progress, "cursor" | "from" | "floor" | "part"> => {
   const text = String(from);
   // Here, as there may be no chain yet to be asked.
   parseCursors(text, fromField);
   const options = { ...optionsOf(row, keepsChain), field: fromField };
   const cursor = atOnce(() => (text === "tip" ? follow.tip(options) : follow.locate(text, options)));
-  return cursor === undefined ? { from: text, cursor: undefined, part: undefined } : { cursor: cursorText(cursor), part: undefined, floor: heightOf(cursorText(cursor)) };
+  return cursor === undefined
+    ? { from: text, cursor: undefined, part: undefined }
+    : { cursor: cursorText(cursor), part: undefined, floor: heightOf(cursorText(cursor)) };
 };
 
 /** @throws PorticoError NOT_SUPPORTED */
 const requireConfirmations = ({ keepsChain }: ServiceNeeds, { confirmations }: Pick<WebhookRow, "confirmations">): void => {
-  if (!keepsChain && confirmations !== 0) throw new PorticoError("NOT_SUPPORTED", "Confirmations are not supported by this node: its host's chain offers no changes.");
+  if (!keepsChain && confirmations !== 0)
+    throw new PorticoError("NOT_SUPPORTED", "Confirmations are not supported by this node: its host's chain offers no changes.");
 };
 
 /** Adds webhooks; within a transaction. */
@@ -143,7 +148,9 @@ const createChanging = (needs: ServiceNeeds) => {
     store.putProgress(after.id, { ...position, ...(from === undefined ? {} : beginning(needs, after, from)), ...health, epoch: epoch + 1 });
     store.putWebhook(after);
     if (before.enabled === after.enabled) return;
-    const [event, reason] = after.enabled ? (["webhook.enabled", "a client enabled it"] as const) : (["webhook.disabled", "a client disabled it"] as const);
+    const [event, reason] = after.enabled
+      ? (["webhook.enabled", "a client enabled it"] as const)
+      : (["webhook.disabled", "a client disabled it"] as const);
     if (announce(store, register, clock.now(), { event, data: { webhook: after.id, reason } }, after).length > 0) store.announceWork();
   };
 
@@ -183,8 +190,9 @@ const prepareReplay = ({ store, follow, keepsChain }: ServiceNeeds, id: number, 
   const { enabled, events, confirmations } = webhookRow(store, id);
   if (!keepsChain) throw new PorticoError("NOT_SUPPORTED", "Not supported by this node: its host offers no blocks of the past.");
   if (!enabled) throw inputError("params", "id", "must be an enabled webhook");
-  if (!wantsChainEvents({ events })) throw inputError("params", "id", "must be a webhook of events that follow from the chain: the host's own are not sent again");
-  if (from < 1 || from > to) throw inputError("payload", "from", "must be a height of 1 or more, not above \"to\"");
+  if (!wantsChainEvents({ events }))
+    throw inputError("params", "id", "must be a webhook of events that follow from the chain: the host's own are not sent again");
+  if (from < 1 || from > to) throw inputError("payload", "from", 'must be a height of 1 or more, not above "to"');
   const tip = atOnce(() => follow.tip(optionsOf({ events, confirmations }, keepsChain)));
   if (tip === undefined) throw new PorticoError("NOT_READY");
   const seen = tip.block?.height ?? 0;
@@ -195,7 +203,8 @@ const prepareReplay = ({ store, follow, keepsChain }: ServiceNeeds, id: number, 
     add: () => {
       const progress = store.progress(id);
       const replays = progress.replays ?? [];
-      if (replays.length >= mostReplays) throw new PorticoError("BAD_REQUEST", `The webhook has ${mostReplays} replays already: wait until one has ended.`);
+      if (replays.length >= mostReplays)
+        throw new PorticoError("BAD_REQUEST", `The webhook has ${mostReplays} replays already: wait until one has ended.`);
       const next = 1 + Math.max(0, ...replays.map((replay) => replay.id));
       store.putProgress(id, { ...progress, replays: [...replays, { id: next, cursor: cursorText(cursor), to }] });
       store.putWebhook(webhookRow(store, id));

@@ -68,7 +68,9 @@ const createTrim = (db: WebhookDatabases, { transaction }: Transactions, removeD
   };
 
   const hasAny = (before: TrimTimes): boolean =>
-    db.removed.getKeysCount({ limit: 1 }) > 0 || finishedBefore("done", before.delivered, 1).length > 0 || finishedBefore("dead", before.dead, 1).length > 0;
+    db.removed.getKeysCount({ limit: 1 }) > 0 ||
+    finishedBefore("done", before.delivered, 1).length > 0 ||
+    finishedBefore("dead", before.dead, 1).length > 0;
 
   return (before: TrimTimes, limit: number, removing: (row: DeliveryRow) => void = () => undefined): number => {
     if (!hasAny(before)) return 0;
@@ -110,10 +112,15 @@ export const createDeliveryRows = (db: WebhookDatabases, transactions: Transacti
   const idsOfPage = (webhookId: number, state: DeliveryState | undefined, { offset, limit }: { offset: number; limit: number }): number[] =>
     state === undefined
       ? [...db.deliveries.getKeys({ start: [webhookId, beyondAll], end: [webhookId, 0], reverse: true, offset, limit })].map(([, id]) => id)
-      : [...db.states.getKeys({ start: [webhookId, state, beyondAll], end: [webhookId, state, 0], reverse: true, offset, limit })].map(([, , id]) => id);
+      : [...db.states.getKeys({ start: [webhookId, state, beyondAll], end: [webhookId, state, 0], reverse: true, offset, limit })].map(
+          ([, , id]) => id,
+        );
 
   return {
-    /** Writes a message and its deliveries. `messageId`: of the message, where that was written before. Returns the deliveries, in the order of the recipients. Their ids ascend. */
+    /**
+     * Writes a message and its deliveries. `messageId`: of the message, where that was written before. Returns the deliveries, in the order
+     * of the recipients. Their ids ascend.
+     */
     append: (message: Message, recipients: readonly Recipient[], messageId?: number): DeliveryRow[] => {
       const shared = messages.share(message, recipients.length, messageId);
       return recipients.map((recipient) => {
@@ -157,8 +164,9 @@ export const createDeliveryRows = (db: WebhookDatabases, transactions: Transacti
     /** Id of the last delivery. */
     lastDelivery: (): number => count(counters.lastDelivery),
     /**
-     * Removes up to `limit` deliveries that finished before these times of `KeptTime.passed` (dropped and superseded ones count as delivered), or whose webhook is gone.
-     * Returns how many, after it has told `removing` of each. Runs a transaction of its own, and none if there is nothing to remove.
+     * Removes up to `limit` deliveries that finished before these times of `KeptTime.passed` (dropped and superseded ones count as
+     * delivered), or whose webhook is gone. Returns how many, after it has told `removing` of each. Runs a transaction of its own, and none
+     * if there is nothing to remove.
      */
     trim: createTrim(db, transactions, removeDelivery),
   };

@@ -32,7 +32,9 @@ export interface WebhookRow {
 export interface Position {
   /** Everything up to and including this has been looked at. */
   cursor: string;
-  /** Set where only a part of a group is taken, since there was no room for the rest: the change of a block whose parent the cursor names. */
+  /**
+   * Set where only a part of a group is taken, since there was no room for the rest: the change of a block whose parent the cursor names.
+   */
   part?: Part | undefined;
 }
 
@@ -93,8 +95,8 @@ export interface LedgerEntry {
 }
 
 /**
- * What was sent by a delivery that is no longer kept, or with another block: subject (see `Message`), `webhook-id`, whether it has certainly
- * arrived, and the id of that delivery, or of the last one when it was noted.
+ * What was sent by a delivery that is no longer kept, or with another block: subject (see `Message`), `webhook-id`, whether it has
+ * certainly arrived, and the id of that delivery, or of the last one when it was noted.
  */
 export type Sent = [subject: string, key: string, isCertain?: boolean, delivery?: number];
 
@@ -138,15 +140,24 @@ export interface DeliveryRow {
   isTakenBack?: true | undefined;
   /** Set where it may have been sent although no attempt is recorded: its process was killed. */
   maybeSent?: true | undefined;
-  /** Set where a client asked for it (a replay, or after it had ended): a webhook that is disabled does not go back to it. Not of a reversal, which others wait for. */
+  /**
+   * Set where a client asked for it (a replay, or after it had ended): a webhook that is disabled does not go back to it. Not of a
+   * reversal, which others wait for.
+   */
   onRequest?: true | undefined;
   /** Deliveries that went out in one request, and were not delivered, have the same. */
   batch?: string | undefined;
   /** How many steps of its schedule have begun: with each failed attempt one, but where its target asks for pauses. */
   failures: number;
-  /** When the step that it is in began, a time of `KeptTime.schedule`. Set while `retrying`, where its target says when it is to be asked again; means nothing in other states. */
+  /**
+   * When the step that it is in began, a time of `KeptTime.schedule`. Set while `retrying`, where its target says when it is to be asked
+   * again; means nothing in other states.
+   */
   stepSince?: number | undefined;
-  /** When it was due by its schedule, where its target has answered again before: an attempt before that time counts as none. Set until that time. */
+  /**
+   * When it was due by its schedule, where its target has answered again before: an attempt before that time counts as none. Set until that
+   * time.
+   */
   scheduledAt?: number | undefined;
   attemptCount: number;
   attempts: Attempt[];

@@ -33,8 +33,8 @@ const keptChanges = 10_000;
 const noProgress: Progress = {};
 
 /**
- * The databases, and this store's unique name: made once, by whichever process is first. In one transaction: that in which lmdb-js makes a database by itself
- * may begin too early (transact.js). @throws PorticoError STORE_FOREIGN
+ * The databases, and this store's unique name: made once, by whichever process is first. In one transaction: that in which lmdb-js makes a
+ * database by itself may begin too early (transact.js). @throws PorticoError STORE_FOREIGN
  */
 const openRows = (environment: LogEnvironment): { db: WebhookDatabases; instance: string } =>
   transactAnyway(environment, () => {
@@ -72,7 +72,9 @@ const registerRows = (db: WebhookDatabases, { tally, count }: Transactions) => {
     registerRevision: (): number => readNumber(db, counters.registerRevision),
     /** Ids of the webhooks changed since a revision; undefined if that was too many changes ago to tell. */
     changedSince: (revision: number): number[] | undefined =>
-      readNumber(db, counters.registerRevision) - revision > keptChanges ? undefined : [...new Set([...db.changes.getRange({ start: revision + 1 })].map(({ value }) => value))],
+      readNumber(db, counters.registerRevision) - revision > keptChanges
+        ? undefined
+        : [...new Set([...db.changes.getRange({ start: revision + 1 })].map(({ value }) => value))],
     /** All, ascending by id, each read when it is asked for: it may be large. */
     webhooks: (): Iterable<WebhookRow> => db.register.getRange().map(({ value }) => value),
     /** Of all, without reading them. */
@@ -163,11 +165,13 @@ const noteRows = (db: WebhookDatabases, { tally }: Transactions) => ({
   /** How a target (its URL) was paused last, unless it has answered otherwise since. */
   pause: (target: string): Pause | undefined => db.counters.get(pauseKey(target)) as Pause | undefined,
   /** Null: it has answered otherwise. */
-  putPause: (target: string, pause: Pause | null): void => void (pause === null ? db.counters.removeSync(pauseKey(target)) : db.counters.putSync(pauseKey(target), pause)),
+  putPause: (target: string, pause: Pause | null): void =>
+    void (pause === null ? db.counters.removeSync(pauseKey(target)) : db.counters.putSync(pauseKey(target), pause)),
   /** Forgets the pauses of which this says so. */
   dropPauses: (isOver: (pause: Pause) => boolean): void => {
     // Hexadecimal digits follow.
-    for (const { key, value } of [...db.counters.getRange({ start: counters.pause("0"), end: counters.pause("g") })]) if (isOver(value as Pause)) db.counters.removeSync(key);
+    for (const { key, value } of [...db.counters.getRange({ start: counters.pause("0"), end: counters.pause("g") })])
+      if (isOver(value as Pause)) db.counters.removeSync(key);
   },
   /** Adds a payload of an event, and keeps only its last `keep`. */
   remember: (event: string, recent: RecentEvent, keep: number): void => {
@@ -176,7 +180,8 @@ const noteRows = (db: WebhookDatabases, { tally }: Transactions) => ({
     db.recent.removeSync([event, ordinal - keep]);
   },
   /** Newest first. */
-  recent: (event: string, limit: number): RecentEvent[] => [...db.recent.getRange({ start: [event, beyondAll], end: [event, 0], reverse: true, limit })].map(({ value }) => value),
+  recent: (event: string, limit: number): RecentEvent[] =>
+    [...db.recent.getRange({ start: [event, beyondAll], end: [event, 0], reverse: true, limit })].map(({ value }) => value),
 });
 
 /** The rows of webhooks, deliveries and ledgers, in an open LMDB environment. @throws PorticoError STORE_FOREIGN */

@@ -72,7 +72,8 @@ export const openDatabases = (root: Pick<RootDatabase<never, never>, "openDB">):
 export const beyondAll = Number.MAX_VALUE;
 
 /** A counter: 0 where it was never set. */
-export const readNumber = (db: Pick<WebhookDatabases, "counters">, key: string): number => (db.counters.get(key) as number | undefined) ?? 0;
+export const readNumber = (db: Pick<WebhookDatabases, "counters">, key: string): number =>
+  (db.counters.get(key) as number | undefined) ?? 0;
 
 /** Counters in one transaction: each is read once, and written once at its end if it has changed. One that reaches 0 is removed. */
 export interface Tally {
@@ -167,8 +168,8 @@ export const createTransactions = (environment: LogEnvironment, db: WebhookDatab
       }
     },
     /**
-     * The same, deferred and batched with other writes, so that nothing blocks on the disk. Resolves once committed. `isLong`: it takes milliseconds. No two of
-     * these are in one batch, which is written in one turn of the event loop: everybody else waits for all of it.
+     * The same, deferred and batched with other writes, so that nothing blocks on the disk. Resolves once committed. `isLong`: it takes
+     * milliseconds. No two of these are in one batch, which is written in one turn of the event loop: everybody else waits for all of it.
      */
     transactionSoon: <T>(work: () => T, { isLong = false }: { isLong?: boolean } = {}): Promise<T> => {
       const changed = new Set<number>();

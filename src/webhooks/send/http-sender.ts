@@ -35,7 +35,8 @@ class StageError extends Error {
   }
 }
 
-const refused = (hostname: string): StageError => new StageError("address", `${hostname} is a special address, which the option webhooks.allowTargets does not list`);
+const refused = (hostname: string): StageError =>
+  new StageError("address", `${hostname} is a special address, which the option webhooks.allowTargets does not list`);
 
 /** Resolves a name and keeps the addresses that may be connected to. A name is judged by where it points now, not where it did before. */
 const guardedLookup =
@@ -111,7 +112,10 @@ const headerLimit = 16_384;
 /** Interim responses (1xx) to one request, at the most: each costs time, and some targets never send anything else. */
 const mostInterim = 16;
 
-/** One request: gathers the answer until it is complete, reaches the limit of time or size, or fails. A class, as each of its functions would be made anew for every request. */
+/**
+ * One request: gathers the answer until it is complete, reaches the limit of time or size, or fails. A class, as each of its functions
+ * would be made anew for every request.
+ */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #options: SenderOptions;
   readonly #done: (answer: Answer) => void;

@@ -36,8 +36,8 @@ export interface NodeKey {
 export const publicKeyText = ({ publicKey }: NodeKey): string => `whpk_${publicKey.toString("base64")}`;
 
 /**
- * Headers of one attempt: half of the token, as the predecessor sent it, and Standard Webhooks 1.0, signed with each of the tokens or, if it
- * is given, by the node's key instead.
+ * Headers of one attempt: half of the token, as the predecessor sent it, and Standard Webhooks 1.0, signed with each of the tokens or, if
+ * it is given, by the node's key instead.
  */
 const deliveryHeaders = (tokens: readonly [string, ...string[]], { messageId, at, body }: SignatureInput, nodeKey?: NodeKey): Record<string, string> => {
   const timestamp = String(Math.floor(at / 1000));
@@ -87,10 +87,12 @@ export type Messages = ReturnType<typeof createMessages>;
  * The value of `webhook-id`: made from the webhook and the event, and nothing else, so that a replay or a restored node sends the same. No
  * dots: what is signed has them between its parts.
  */
-export const keyOf = ({ id, uid }: Pick<WebhookRow, "id" | "uid">, eventId: string): string => `msg_${id}_${hash("sha256", `${uid} ${eventId}`, "hex").slice(0, 32)}`;
+export const keyOf = ({ id, uid }: Pick<WebhookRow, "id" | "uid">, eventId: string): string =>
+  `msg_${id}_${hash("sha256", `${uid} ${eventId}`, "hex").slice(0, 32)}`;
 
 /** A batch is named by what is in it: without one of its events it is another. */
-export const batchKeyOf = (webhookId: number, rows: readonly DeliveryRow[]): string => keyOf({ id: webhookId, uid: String(webhookId) }, rows.map(({ key }) => key).join(" "));
+export const batchKeyOf = (webhookId: number, rows: readonly DeliveryRow[]): string =>
+  keyOf({ id: webhookId, uid: String(webhookId) }, rows.map(({ key }) => key).join(" "));
 
 /** A delivery with its event. */
 export interface EventOfRow {
@@ -133,7 +135,8 @@ const signingTokens = ({ token, olderTokens }: WebhookRow, passed: number): [str
 /** The request of one attempt. */
 export const requestOf = (webhook: WebhookRow, events: readonly EventOfRow[], isBatch: boolean, now: { wall: number; passed: number }, nodeKey: NodeKey | undefined): Outgoing => {
   const [first] = events;
-  const several = (): string => `{"events":[${events.map((loaded) => `{"webhook-id":${JSON.stringify(loaded.row.key)},${eventJson(loaded)}}`).join(",")}]}`;
+  const several = (): string =>
+    `{"events":[${events.map((loaded) => `{"webhook-id":${JSON.stringify(loaded.row.key)},${eventJson(loaded)}}`).join(",")}]}`;
   const body = isBatch || first === undefined ? several() : `{${eventJson(first)}}`;
   const messageId = isBatch || first === undefined ? batchKeyOf(webhook.id, events.map(({ row }) => row)) : first.row.key;
   const signed = { messageId, at: now.wall, body };

@@ -69,8 +69,8 @@ const createHosts = (path: string) => {
 };
 
 /**
- * Looks into the hosts file, as the system does, then asks the name servers without a thread: a dead name server holds up only the targets it serves.
- * Only names that neither has go to the system's resolver, a few at a time.
+ * Looks into the hosts file, as the system does, then asks the name servers without a thread: a dead name server holds up only the targets
+ * it serves. Only names that neither has go to the system's resolver, a few at a time.
  */
 export const createResolver = ({ servers, hostsFile = systemHosts, timeout = 2_500 }: ResolverOptions = {}): Resolve => {
   const hosts = createHosts(hostsFile);
@@ -141,7 +141,8 @@ export const createTargetGuard = (allowTargets: readonly string[]): TargetGuard 
       if (url?.protocol !== "http:" && url?.protocol !== "https:") return "must be an http or https URL";
       if (url.username !== "" || url.password !== "") return "must not carry a user name or password";
       const literal = literalAddresses(url.hostname);
-      if (literal !== undefined && !literal.some(allows)) return `must not be the special address ${withoutBrackets(url.hostname)}, unless the node's option webhooks.allowTargets lists it`;
+      if (literal !== undefined && !literal.some(allows))
+        return `must not be the special address ${withoutBrackets(url.hostname)}, unless the node's option webhooks.allowTargets lists it`;
       return undefined;
     },
   };

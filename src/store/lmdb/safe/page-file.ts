@@ -222,7 +222,8 @@ function* walkTree(tree: Tree, { file, pageSize, newest, compare }: TreeWalk, vi
   yield* walk(tree.root, 1, { from: undefined, to: undefined });
   const figures = Object.keys(found) as (keyof Figures)[];
   const wrong = faults === 0 ? figures.find((name) => found[name] !== tree[name]) : undefined;
-  if (wrong !== undefined) fault(tree.root, `begins a tree of ${found[wrong]} ${wordsFor[wrong]}, not of ${tree[wrong]} as it is said to be`);
+  if (wrong !== undefined)
+    fault(tree.root, `begins a tree of ${found[wrong]} ${wordsFor[wrong]}, not of ${tree[wrong]} as it is said to be`);
 }
 
 const wordsFor: Record<keyof Figures, string> = { branchPages: "branch pages", leafPages: "leaf pages", overflowPages: "pages of long values", entries: "entries" };

@@ -57,7 +57,8 @@ const inMegabytes = (bytes) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 const checkRoom = (path, bytes) => {
   const { bavail, bsize } = statfsSync(dirname(path));
   const needed = leastFree + growth * bytes;
-  if (bavail * bsize < needed) throw new WriteRefused(`its disk is full: ${inMegabytes(bavail * bsize)} are free, ${inMegabytes(needed)} are needed`);
+  if (bavail * bsize < needed)
+    throw new WriteRefused(`its disk is full: ${inMegabytes(bavail * bsize)} are free, ${inMegabytes(needed)} are needed`);
 };
 
 /** @param {string} path */

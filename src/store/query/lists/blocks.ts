@@ -106,7 +106,9 @@ const forgedBy = (publicKey: string, { reading, delegates }: ListNeeds): Sequenc
   const listOf = (key: string): Sequence<number> => {
     const delegate = byPublicKey.get(key);
     const number = delegate === undefined ? undefined : readWallet(reading, delegate.address)?.number;
-    return delegate === undefined || number === undefined ? emptySequence : listSequence(reading, lists.forged, number, delegate.producedBlocks);
+    return delegate === undefined || number === undefined
+      ? emptySequence
+      : listSequence(reading, lists.forged, number, delegate.producedBlocks);
   };
   const unlisted = tip.height - producedBlocks;
   if (unlisted === 0) return listOf(publicKey);
@@ -126,8 +128,10 @@ interface OneValue {
 const ofOneValue = (filter: BlockFilter): OneValue[] => {
   const found: OneValue[] = [];
   if (filter.version !== undefined) found.push({ name: "version", set: sets.blocksByVersion, key: keyOfNumber(filter.version) });
-  if (filter.payloadHash !== undefined) found.push({ name: "payloadHash", set: sets.blocksByPayloadHash, key: keyOfText(filter.payloadHash) });
-  if (filter.blockSignature !== undefined) found.push({ name: "blockSignature", set: sets.blocksBySignature, key: keyOfText(filter.blockSignature) });
+  if (filter.payloadHash !== undefined)
+    found.push({ name: "payloadHash", set: sets.blocksByPayloadHash, key: keyOfText(filter.payloadHash) });
+  if (filter.blockSignature !== undefined)
+    found.push({ name: "blockSignature", set: sets.blocksBySignature, key: keyOfText(filter.blockSignature) });
   for (const { name, set } of numberSets) {
     const only = onlyValue(filter[name] ?? {});
     if (only !== undefined) found.push({ name, set, key: keyOfNumber(only) });

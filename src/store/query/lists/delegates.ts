@@ -26,7 +26,9 @@ export const delegatesBy = ({ field, direction, ties }: SortedBy, delegates: Del
   const name = `${field}:${direction} ${ties}`;
   const sorted =
     known.get(name) ??
-    [...delegates.all].sort(comparisonOf({ direction, value: (delegate) => delegate[field] ?? null, key: (delegate) => delegate[ties], ties: "asc" }));
+    [...delegates.all].sort(
+      comparisonOf({ direction, value: (delegate) => delegate[field] ?? null, key: (delegate) => delegate[ties], ties: "asc" }),
+    );
   known.set(name, sorted);
   return sorted;
 };

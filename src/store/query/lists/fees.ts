@@ -31,7 +31,9 @@ function* addUp(first: number, last: number, minFee: bigint, needs: FeeNeeds): S
   const totals: Totals = { minFee, byType: new Map() };
   const firstBucket = Math.ceil(first / feeBucketSeconds);
   // The tip's hour counts as whole: the chain has no more of it. That of an earlier state may have.
-  const endBucket = Math.floor((last === needs.state.tip.timestamp && !needs.isPast ? last + feeBucketSeconds : last + 1) / feeBucketSeconds);
+  const endBucket = Math.floor(
+    (last === needs.state.tip.timestamp && !needs.isPast ? last + feeBucketSeconds : last + 1) / feeBucketSeconds,
+  );
   if (firstBucket >= endBucket) yield* addBlocks(totals, first, last, needs);
   else {
     yield* addBlocks(totals, first, firstBucket * feeBucketSeconds - 1, needs);
@@ -67,7 +69,9 @@ function* addBuckets(totals: Totals, firstBucket: number, endBucket: number, nee
     const end = Math.min(endBucket, bucket + stepBuckets);
     const rows = reading.range("fees", { start: feeKey(bucket, 0, 0), end: feeKey(end, 0, 0) });
     const records = [...rows].map(({ key, value }) => ({ ...parseFeeKey(key), record: feeCodec.unpack(value as unknown[]) }));
-    const mixed = new Set(records.filter(({ record: { min, max } }) => min < totals.minFee && max >= totals.minFee).map((row) => row.bucket));
+    const mixed = new Set(
+      records.filter(({ record: { min, max } }) => min < totals.minFee && max >= totals.minFee).map((row) => row.bucket),
+    );
     for (const row of records) if (!mixed.has(row.bucket)) add(totals, row.typeGroup, row.type, row.record);
     search.spend(records.length);
     yield;

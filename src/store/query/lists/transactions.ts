@@ -148,7 +148,8 @@ function* inChainOrder(query: TransactionQuery, within: Within, ofAny: readonly 
   if (ofAny !== undefined) yield path(["addresses"], ...ofAny);
   for (const [name, address] of senders(filter, rules)) {
     yield path([name], address === undefined ? emptySequence : ofAddress("sent", address));
-    if (address !== undefined && filter.type === 3 && filter.typeGroup === 1) yield path([name, "type", "typeGroup"], ofAddress("voted", address));
+    if (address !== undefined && filter.type === 3 && filter.typeGroup === 1)
+      yield path([name, "type", "typeGroup"], ofAddress("voted", address));
   }
   if (filter.type !== undefined || filter.typeGroup !== undefined || filter.version !== undefined) {
     yield ofKinds(query, within);
@@ -225,7 +226,8 @@ const inOwnOrder = ({ filter, order }: TransactionQuery, within: Within): Transa
     const { refs, others } = betweenKeys(reading, set, bounds);
     paths.push(towards(order.direction, { answers: [name], ordered, beyond: isPast, refs, others: { answers: [name], refs: others } }));
   };
-  if (filter.timestamp !== undefined && answered.length === 0) add("timestamp", sets.transactionsByTimestamp, numberBounds(filter.timestamp));
+  if (filter.timestamp !== undefined && answered.length === 0)
+    add("timestamp", sets.transactionsByTimestamp, numberBounds(filter.timestamp));
   if (filter.amount !== undefined || order.field === "amount") add("amount", sets.transactionsByAmount, amountBounds(filter.amount ?? {}));
   if (filter.fee !== undefined || order.field === "fee") add("fee", sets.transactionsByFee, amountBounds(filter.fee ?? {}));
   if (order.field === "id") {

@@ -138,7 +138,9 @@ const inSets = (query: WalletQuery, needs: Needs): WalletPath[] => {
   const paths: WalletPath[] = [];
   /** The sets by balance run from the highest down. */
   const addByBalance = (answers: Name[], refs: Sequence<string>): void => {
-    paths.push(towards(opposite[order.direction], { answers: [...answers, "balance", ...answered], ordered: order.field === "balance", refs }));
+    paths.push(
+      towards(opposite[order.direction], { answers: [...answers, "balance", ...answered], ordered: order.field === "balance", refs }),
+    );
   };
   const add = (refs: Sequence<string>): void => void paths.push({ answers: [...answered], ordered: true, refs });
 
@@ -241,7 +243,8 @@ const answer = (query: WalletQuery, { reading, search, ...given }: WalletNeeds):
     {
       query,
       paths: accessPathsTo(query, { reading, delegates }),
-      load: (address: string) => presentWallet(existing(readWallet(reading, address), `wallet ${address}`), delegates.byAddress.get(address)),
+      load: (address: string) =>
+        presentWallet(existing(readWallet(reading, address), `wallet ${address}`), delegates.byAddress.get(address)),
       test: walletTester,
       value: (wallet) => wallet[query.order.field],
       ties: "asc",
