@@ -54,11 +54,11 @@ export const groups: Readonly<Record<string, string>> = {
 export const guide = (network: string): string => `The public interface of a node of the network ${network}.
 
 - **Paths** without a version are of the node's default generation; below \`/v2\` and \`/v1\`, each generation has its own.
-- **Amounts** are whole numbers of 1e-8 of the token. Some exceed 2^53: \`API-Amounts: string\`, or a path below \`/strings\`, gives them as text.
+- **Amounts** are whole numbers: 1e-8 of the token each. Some exceed 2^53: \`API-Amounts: string\`, or a path in \`/strings\`, has text.
 - **Lists** come in pages: \`limit\` is 1 to 100, and \`meta.next\` is the path of the next page. \`orderBy=balance:desc\` orders them.
 - **Filters** are the searchable fields: \`type=3\`, or \`amount.from=1\` and \`amount.to=9\`. A search takes them in its body.
 - **Earlier states**: with \`at\`, a height, a block's id, a day or a time, the reply is the one given then.
-- **Events**: \`/events\` streams them, \`/events/feed\` has them in pages, webhooks are called. To go on, pass the last cursor as \`after\`.
+- **Events**: \`/events\` streams them, \`/events/feed\` has them in pages, webhooks get them. To go on, pass the last cursor as \`after\`.
 - **The token**: only webhooks need one. Enter it at *Authorize*; clients send it as \`Authorization\`.
 - **Errors** of the second generation have a \`code\` for programs. After 429 and 503, wait for \`Retry-After\` seconds.
 - **Caching**: the \`ETag\` of a reply changes with its bytes; \`X-Block-Height\` is the height that it was computed at.

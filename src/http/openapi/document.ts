@@ -219,14 +219,15 @@ const amountHint =
   "Amounts are whole numbers of 1e-8 of the token. Some exceed 2^53, beyond which a JSON number loses digits in many languages: " +
   "clients that are generated do well to ask for text, by `API-Amounts: string` or below `/strings`.";
 
-const streamHint = "The reply is a stream: read it as it comes. The page of the docs shows what comes within two seconds, 100 kB at the most.";
+const streamHint = "The reply is a stream: read it as it comes. The page of the docs shows its first two seconds, 100 kB at the most.";
+const isStream = /event-stream|ndjson/;
 
 /** What a client has to know of a route besides its summary. */
 const descriptionOf = <State extends Scope>(route: Route<State>): string =>
   [
     route.summary,
     ...(route.kind === "list" ? [pageHint] : []),
-    ...(route.kind === "body" && Object.keys(route.content).some((type) => /event-stream|ndjson/.test(type)) ? [streamHint] : []),
+    ...(route.kind === "body" && isStream.test(Object.keys(route.content).join()) ? [streamHint] : []),
     ...(route.authenticated === true ? ["Needs the token in `Authorization`."] : []),
     ...(isCached(route) && route.stateless !== true ? [cacheHint] : []),
     ...(hasAmount(replySchema(route)) && generationOf(route.versions) === 2 ? [amountHint] : []),

@@ -8,29 +8,32 @@ const dress = () => document.documentElement.classList.toggle("dark-mode", dark.
 dress();
 dark.addEventListener("change", dress);
 
-/** Asks for things of this node. What it does not have is left out. */
-const readThings = async (server) => {
-  const get = async (path) => {
-    const reply = await fetch(`${new URL(server, address).href.replace(/\/$/, "")}/v2/${path}`);
-    return reply.ok ? (await reply.json()).data : undefined;
-  };
-  const first = async (list, order = "") => (await get(`${list}?limit=1${order}`))?.[0] ?? {};
-  const lists = ["blocks", "transactions", "transactions/unconfirmed", "votes", "locks", "peers"].map((list) => first(list));
-  const delegate = await first("delegates", "&orderBy=producedBlocks:desc");
-  const [rewards, block, transaction, waiting, vote, lock, peer] = await Promise.all([get(`delegates/${delegate.username}/rewards`), ...lists]);
-  return { delegate, rewards, block, transaction, waiting, vote, lock, peer };
-};
-
-/** Gives the parameters of all requests, and the members of their bodies, values that this node has. */
+/** Gives the parameters of all requests, and the members of their bodies, values that this node has. Others keep their examples. */
 const fill = async ({ servers, paths }) => {
-  const { delegate, rewards, block, transaction, waiting, vote, lock, peer } = await readThings(servers[0].url);
-  const { username, publicKey, address } = delegate;
-  const named = { username, publicKey, address, generatorPublicKey: publicKey, senderId: transaction.sender, q: username, ip: peer.ip, port: peer.port };
-  const inBodies = { ...named, ids: lock.lockId && [lock.lockId], after: String(block.height - 1), from: block.height, to: block.height };
-  const ids = { wallets: address, delegates: username, blocks: block.id, transactions: transaction.id, unconfirmed: waiting.id, votes: vote.id, locks: lock.lockId, rounds: 1 };
+  const get = async (path) => {
+    const reply = await fetch(`${new URL(servers[0].url, address).href.replace(/\/$/, "")}/v2/${path}`);
+    return reply.ok ? reply.json() : {};
+  };
+  const first = async (list, order = "") => (await get(`${list}?limit=1${order}`)).data?.[0] ?? {};
+  const lists = ["blocks", "transactions", "transactions/unconfirmed", "votes", "locks", "peers"].map((list) => first(list));
+  const { username, publicKey, address: forger } = await first("delegates", "&orderBy=producedBlocks:desc");
+  const [block, transaction, waiting, vote, { lockId }, { ip, port }, { data: rewards }, lake] = await Promise.all([
+    ...lists,
+    get(`delegates/${username}/rewards`),
+    paths["/lake/manifest.json"] === undefined ? {} : get("lake/manifest.json"),
+  ]);
+
+  const wallet = { username, publicKey, address: forger, generatorPublicKey: publicKey, senderId: transaction.sender };
+  const named = { ...wallet, q: username, ip, port };
+  const inBodies = { ...named, ids: lockId && [lockId], after: String(block.height - 1), from: block.height, to: block.height };
+  const ofBlocks = { blocks: block.id, transactions: transaction.id, unconfirmed: waiting.id, votes: vote.id, locks: lockId };
+  const ids = { wallets: forger, delegates: username, rounds: 1, ...ofBlocks };
+  const manifests = lake.previous && `${lake.previous}.json`;
+  const files = { blocks: lake.blocks?.[0]?.file, snapshots: lake.snapshots?.[0]?.file, manifests };
   for (const [path, operations] of Object.entries(paths)) {
     const [things, of] = path.replace(/^\/v[12]/, "").split("/").slice(1);
-    const inPath = { ...named, id: ids[of] ?? ids[things], ...(of === "{id}" && path.includes("/rewards/") ? { address: rewards?.voters[0]?.address } : {}) };
+    const inPath = { ...named, id: ids[of] ?? ids[things], file: files[of]?.split("/").at(-1) };
+    if (path.includes("/rewards/")) inPath.address = rewards?.voters[0]?.address;
     for (const { parameters = [], requestBody } of Object.values(operations)) {
       for (const parameter of parameters) {
         const value = parameter.required || path.endsWith("/get") ? inPath[parameter.name] : undefined;
@@ -51,7 +54,10 @@ const resolved = (part, whole) => {
   return Object.fromEntries(Object.entries({ ...meant, ...rest }).map(([name, value]) => [name, resolved(value, whole)]));
 };
 
-/** Of Swagger UI, what takes seconds with a document of this size: it reads it as YAML, and resolves all of it. It also has files chosen where a parameter is JSON. */
+/**
+ * In the place of what takes Swagger UI seconds with a document of this size: reading it as YAML, and resolving all of it. And a
+ * parameter that is JSON is a field, no file to be chosen.
+ */
 const reading = () => ({
   fn: { resolveSubtree: (whole, path) => ({ errors: [], spec: resolved(path.reduce((at, name) => at[name], whole), whole) }) },
   afterLoad() {
