@@ -16,9 +16,10 @@ export const servedDocument = async (): Promise<Document> => {
   return (await node.get("/openapi.json")).json as Document;
 };
 
-const remarks = new Set(["description", "summary", "example", "examples", "tags", "info", "externalDocs"]);
+const remarks = new Set(["description", "summary", "example", "examples", "tags"]);
 /** Their members have names of their own, which may be those of remarks. */
-const named = new Set(["paths", "webhooks", "properties", "patternProperties", "schemas", "responses", "headers", "content", "securitySchemes"]);
+const sections = ["paths", "webhooks", "schemas", "responses", "headers", "securitySchemes"];
+const named = new Set([...sections, "properties", "patternProperties", "content"]);
 
 /** Without what is only for readers. */
 const pruned = (value: Json, hasNames: boolean): Json => {
@@ -28,18 +29,16 @@ const pruned = (value: Json, hasNames: boolean): Json => {
   return Object.fromEntries(kept.map(([name, member]) => [name, pruned(member, !hasNames && named.has(name))]));
 };
 
+/** JSON, with a line for each member of so many levels. */
+const written = (value: Json, levels: number): string => {
+  if (levels === 0 || typeof value !== "object" || value === null) return JSON.stringify(value);
+  return `{\n${Object.entries(value).map(([name, member]) => `${JSON.stringify(name)}:${written(member, levels - 1)}`).join(",\n")}\n}`;
+};
+
 /** A line for each path and each schema, so that changes can be read. */
 export const baselineText = (document: Document): string => {
-  const sections = Object.entries(pruned(document, false) as object).map(([name, section]: [string, Schema]) => {
-    const groups = name === "components" ? Object.entries(section) : [[name, section] as const];
-    const texts = groups.map(([group, members]) => {
-      if (typeof members !== "object" || members === null || Array.isArray(members)) return `${JSON.stringify(group)}:${JSON.stringify(members)}`;
-      const lines = Object.entries(members).map(([key, member]) => `${JSON.stringify(key)}:${JSON.stringify(member)}`);
-      return `${JSON.stringify(group)}:{\n${lines.join(",\n")}\n}`;
-    });
-    return name === "components" ? `"components":{\n${texts.join(",\n")}\n}` : texts.join();
-  });
-  return `{\n${sections.join(",\n")}\n}\n`;
+  const { paths = {}, webhooks = {}, components = {} } = pruned(document, false) as Document;
+  return `{"paths":${written(paths, 1)},\n"webhooks":${written(webhooks, 1)},\n"components":${written(components, 2)}}\n`;
 };
 
 /** A parameter, a body or a reply, or a member of one. */
@@ -49,6 +48,7 @@ interface Part {
   types: Set<string>;
 }
 type Parts = Map<string, Part>;
+const empty: Part = { always: true, types: new Set() };
 
 interface Reading {
   document: Document;
@@ -121,7 +121,8 @@ const parametersOf = (operation: Schema, reading: Reading): Parts => {
   const parameters = ((operation.parameters ?? []) as readonly Json[]).map((parameter) => resolve(parameter, reading.document));
   return new Map(
     parameters.flatMap((parameter) => {
-      const name = `${String(parameter.in)} ${String(parameter.name)}`;
+      const { in: place, name: own } = parameter as Record<string, string>;
+      const name = `${place} ${own}`;
       const parts = partsOf(parameter.schema ?? {}, name, reading);
       return [...parts].map(([path, part]) => [path, path === name ? { ...part, always: parameter.required === true } : part] as const);
     }),
@@ -131,12 +132,14 @@ const parametersOf = (operation: Schema, reading: Reading): Parts => {
 const bodyOf = ({ requestBody }: Schema, reading: Reading): Parts => {
   if (requestBody === undefined) return new Map();
   const isNeeded = resolve(requestBody, reading.document).required === true;
-  return new Map([...contentOf(requestBody, "body", reading)].map(([path, part]) => [path, path.includes(".") ? part : { ...part, always: part.always && isNeeded }]));
+  const parts = [...contentOf(requestBody, "body", reading)];
+  return new Map(parts.map(([path, part]) => [path, path.includes(".") ? part : { ...part, always: part.always && isNeeded }]));
 };
 
 /** Operations by method and path; of webhooks, the node is who sends. */
 const operationsOf = (document: Document): Map<string, Operation> => {
-  const [sent, received]: Reading[] = [true, false].map((isSent) => ({ document, isSent, within: [] })) as [Reading, Reading];
+  const sent: Reading = { document, isSent: true, within: [] };
+  const received: Reading = { ...sent, isSent: false };
   const list = (section: string): [string, Schema][] =>
     Object.entries((document[section] ?? {}) as Schema).flatMap(([path, methods]) =>
       Object.entries(methods as Schema).map(([method, operation]): [string, Schema] => [`${method.toUpperCase()} ${path}`, operation as Schema]),
@@ -147,11 +150,11 @@ const operationsOf = (document: Document): Map<string, Operation> => {
       name,
       {
         sent: new Map([...parametersOf(operation, sent), ...bodyOf(operation, sent)]),
-        received: new Map(replies.flatMap(([status, reply]) => [[status, { always: true, types: new Set<string>() }] as const, ...contentOf(reply, status, received)])),
+        received: new Map(replies.flatMap(([status, reply]) => [[status, empty] as const, ...contentOf(reply, status, received)])),
       },
     ];
   });
-  const webhooks = list("webhooks").map(([name, operation]): [string, Operation] => [`webhook ${name}`, { sent: new Map(), received: bodyOf(operation, received) }]);
+  const webhooks = list("webhooks").map(([name, operation]) => [`webhook ${name}`, { sent: new Map(), received: bodyOf(operation, received) }] as const);
   return new Map([...own, ...webhooks]);
 };
 

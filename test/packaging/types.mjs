@@ -1,6 +1,6 @@
 /**
- * The public types of all entry points, in one report (`types.api.md`): a change of them is seen there, and is committed with it. `check:package` fails
- * while the report is another. `npm run docs:types` builds the library and writes the report.
+ * The public types of all entry points, in one report (`types.api.md`): a change of them is seen there, and is committed with it.
+ * `check:package` fails while the report is another. `npm run docs:types` builds the library and writes the report.
  */
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +15,15 @@ const configuration = (projectFolder, entry) => ({
   newlineKind: "lf",
   compiler: {
     overrideTsconfig: {
-      compilerOptions: { target: "ES2022", module: "NodeNext", lib: ["ES2023", "ES2024.String"], types: ["node"], strict: true, exactOptionalPropertyTypes: true, skipLibCheck: true },
+      compilerOptions: {
+        target: "ES2022",
+        module: "NodeNext",
+        lib: ["ES2023", "ES2024.String"],
+        types: ["node"],
+        strict: true,
+        exactOptionalPropertyTypes: true,
+        skipLibCheck: true,
+      },
       files: [entry],
     },
   },
@@ -32,7 +40,7 @@ const configuration = (projectFolder, entry) => ({
   tsdocMetadata: { enabled: false },
   messages: {
     compilerMessageReporting: none,
-    extractorMessageReporting: { ...none, "ae-undocumented": { logLevel: "none" }, "ae-forgotten-export": { logLevel: "none" } },
+    extractorMessageReporting: none,
     tsdocMessageReporting: none,
   },
 });
@@ -45,7 +53,7 @@ const configuration = (projectFolder, entry) => ({
 export const reportTypes = (folder, writes = false) => {
   const { exports } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   const entries = Object.entries(exports).flatMap(([name, entry]) => (entry.import === undefined ? [] : [[name, entry.import.replace("./dist/", "./")]]));
-  const lines = entries.map(([name, file]) => (name === "." ? `export * from "${file}";` : `export * as ${name.slice(2)} from "${file}";`));
+  const lines = entries.map(([name, file]) => `export *${name === "." ? "" : ` as ${name.slice(2)}`} from "${file}";`);
   const [entry, config] = ["entries.d.ts", "api-extractor.json"].map((name) => join(folder, "dist", name));
   writeFileSync(entry, `${lines.join("\n")}\n`);
   writeFileSync(config, JSON.stringify(configuration(folder, entry)));
@@ -53,7 +61,8 @@ export const reportTypes = (folder, writes = false) => {
   try {
     run("npx", ["--yes", "--package=@microsoft/api-extractor@7.60.1", "api-extractor", "run", "--config", config, ...how], root);
   } catch (error) {
-    throw new Error(`The public types are not those of test/packaging/types.api.md. If they are meant, write it by \`npm run docs:types\`.\n${error.stdout ?? ""}`);
+    const message = "The public types are not those of test/packaging/types.api.md. If they are meant, write it by `npm run docs:types`.";
+    throw new Error(`${message}\n${error.stdout ?? ""}`, { cause: error });
   } finally {
     for (const path of [entry, config, join(folder, "dist/report")]) rmSync(path, { recursive: true, force: true });
   }
