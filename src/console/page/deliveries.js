@@ -112,13 +112,13 @@ export const Deliveries = ({ webhookId, tip, onDone }) => {
   const list = (query, options) => client.webhooks.deliveries(webhookId, { ...query, state: state || undefined }, options);
   const table = (rows) => html`<${Table} caption="Deliveries" rows=${rows} empty=${state === "" ? "Nothing was sent yet." : "There is none in this state."} columns=${[
     ["Delivery", ({ id }) => html`<a href=${link("webhooks", webhookId, String(id))}>${id}</a>`],
-    ["Event", ({ event }) => event],
-    ["Happened", ({ timestamp }) => html`<${Time} unix=${timestamp / 1000} short />`],
     ["State", (row) => html`<span class=${`${kindOf(row.state)} state`}>${states[row.state]}</span>`],
-    ["Attempts", ({ attemptCount }) => count(attemptCount), "num"],
     ["Last answer", ({ attempts }) => (attempts.length === 0 ? "–" : answerOf(attempts.at(-1)))],
-    ["Next attempt", ({ dueAt }) => (dueAt === null ? "–" : html`<${Time} unix=${dueAt / 1000} short />`)],
     ["Send", (row) => html`<${Send} of=${row} onDone=${onDone} />`],
+    ["Next attempt", ({ dueAt }) => (dueAt === null ? "–" : html`<${Time} unix=${dueAt / 1000} short />`)],
+    ["Attempts", ({ attemptCount }) => count(attemptCount), "num"],
+    ["Happened", ({ timestamp }) => html`<${Time} unix=${timestamp / 1000} short />`],
+    ["Event", ({ event }) => event],
   ]} />`;
   return html`<${Card} title="Deliveries, newest first" wide>
     <div class="row"><label for="state">Show</label><select id="state" value=${state} onChange=${({ target }) => setState(target.value)}>

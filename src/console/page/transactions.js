@@ -118,7 +118,8 @@ const Proof = ({ of: shown }) => {
   if (error instanceof ProofError) return html`<p class="notice bad" role="alert">Not proven. What the node shows does not follow from its proof: ${error.message}.</p>`;
   if (error !== undefined) return isRefused(error, 404, 501) ? html`<p class="notice">The node has no proof of this transaction.</p>` : html`<${Failure} error=${error} />`;
   if (value === undefined) return html`<p class="notice">Being checked …</p>`;
-  const { confirmedBy, delegates, round, proven, trusted } = value;
+  const { block, confirmedBy, delegates, round, proven, trusted } = value;
+  if (block.height === 1) return html`<p class="notice">Block 1 is where the chain begins. What it holds cannot be proven: compare its id with that of the network.</p>`;
   const by = `${count(confirmedBy)} of the ${count(delegates.length)} delegates of its round`;
   return html`<p>${confirmedBy === 0 ? "Signed by its delegate, and not built on yet." : html`<b class="good">Proven by ${count(confirmedBy)} ${confirmedBy === 1 ? "delegate" : "delegates"}.</b>`}
     ${" "}This page has checked the signatures: everything above but the confirmations is in a signed block${confirmedBy > 0 && `, on which ${by} have built`}.</p>
