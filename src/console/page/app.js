@@ -76,7 +76,7 @@ const Search = () => {
   };
   return html`<form class="search" role="search" onSubmit=${search}>
     <label class="hidden" for="search">Address, block, transaction or delegate</label>
-    <input id="search" name="text" placeholder="Address, block, transaction, delegate" autocomplete="off" spellcheck=${false} />
+    <input id="search" name="text" placeholder="Address, id, height or name" autocomplete="off" spellcheck=${false} />
     <button disabled=${state.isBusy}>Find</button>
     ${state.missing !== undefined && html`<${Notice} kind="bad">Nothing on the chain is called ${state.missing}.<//>`}
     <${Failure} error=${state.error} />

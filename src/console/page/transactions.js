@@ -86,7 +86,7 @@ export const TransactionTable = ({ transactions, wallet, empty = "No transaction
   ["What it does", (transaction) => html`<${Deed} of=${transaction} wallet=${wallet} />`],
   wallet === undefined
     ? ["From", ({ sender }) => to(sender)]
-    : ["Change of balance", (transaction) => (changeOf(transaction, wallet) === undefined ? "–" : html`<${Amount} of=${changeOf(transaction, wallet)} />`), "num"],
+    : ["Change", (transaction) => (changeOf(transaction, wallet) === undefined ? "–" : html`<${Amount} of=${changeOf(transaction, wallet)} />`), "num"],
   ["Time", ({ timestamp }) => timestamp && html`<${Time} unix=${timestamp.unix} short />`],
   ["Id", ({ id }) => html`<${TransactionLink} id=${id} />`],
 ]} />`;

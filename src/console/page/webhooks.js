@@ -64,10 +64,10 @@ export const Webhooks = withToken(({ events, forget, tip }) => {
       <${Card} title=${meta?.totalCount > data.length ? `The first ${data.length} of ${count(meta.totalCount)} webhooks` : "All webhooks"} wide>
         <${Table} caption="Webhooks" rows=${data} empty="There are none yet." columns=${[
           ["Webhook", ({ id }) => html`<a href=${link("webhooks", String(id))}>${id}</a>`],
-          ["Events", ({ event, events: names }) => (names ?? [event]).join(", ")],
-          ["Target", ({ target }) => target],
           ["State", (webhook) => html`${stateOf(webhook)}${webhook.pausedUntil && html`, paused until <${Time} unix=${webhook.pausedUntil / 1000} />`}`],
           ["Behind", ({ behind }) => (behind === undefined || behind === null ? "–" : blocksText(behind)), "num"],
+          ["Target", ({ target }) => target, "long"],
+          ["Events", ({ event, events: names }) => (names ?? [event]).join(", ")],
         ]} />
       <//>
       <${Card} title="A new webhook" wide><${WebhookForm} key=${made?.id} events=${events} onDone=${setMade} /><//>
