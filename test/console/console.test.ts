@@ -125,6 +125,7 @@ describe("the console, in Chromium", () => {
     const { recipientId = "" } = payments.asset.payments?.[0] ?? {};
     await page.waitForSelector(`td a:text-is('${recipientId}')`);
     await page.locator("h1", { hasText: /^multipayment to \d recipients, [\d.]+ Ł$/ }).waitFor();
+    await page.waitForFunction("document.title.startsWith('multipayment to ')");
     await open(`#/wallets/${recipientId}`);
     await page.locator("td", { hasText: /^[\d.]+ Ł received in a multipayment from / }).first().waitFor();
   });

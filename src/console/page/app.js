@@ -115,8 +115,15 @@ const App = () => {
   useEffect(() => {
     if (!isFirst.current) heading.current?.querySelector("h1")?.focus();
     isFirst.current = false;
-    document.title = `${heading.current?.querySelector("h1")?.textContent ?? title} · Console`;
   }, [key]);
+  // A page may have its heading only once it is loaded.
+  useEffect(() => {
+    const name = () => (document.title = `${heading.current.querySelector("h1")?.textContent ?? title} · Console`);
+    const watch = new MutationObserver(name);
+    watch.observe(heading.current, { childList: true, characterData: true, subtree: true });
+    name();
+    return () => watch.disconnect();
+  }, [title]);
 
   const Page = id === undefined || id === "" ? page : one;
   return html`
