@@ -55,7 +55,7 @@ module.exports = {
       to: { path: "^src/verify/", dynamic: false, dependencyTypesNot: ["type-only"] },
     },
     { name: "client-and-follower-run-in-browsers", severity: "error", from: { path: "^src/(client|follower)/" }, to: { dependencyTypes: ["core"] } },
-    never("nothing-here-calls-a-node-by-the-client", "^(src/(?!client/|receiver/|follower/)|types/)", "^src/client/"),
+    never("nothing-here-calls-a-node-by-the-client", "^(src/(?!client/|receiver/|follower/|console/page/)|types/)", "^src/client/"),
     never("only-nats-knows-nats", "^src/(?!nats/)", "^src/nats/|node_modules/@nats-io/"),
     never("verify-runs-in-browsers", "^src/verify/", "^src/(?!verify/|chain/)|node_modules/(?!@noble/)"),
     never(

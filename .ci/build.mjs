@@ -27,7 +27,7 @@ const writeCommonJs = () => {
   }
 };
 
-const build = () => {
+const build = async () => {
   // A host that links a folder in which nothing is installed gets no dependencies from npm either.
   if (!existsSync(compiler) && npm !== undefined) run(npm, "ci", "--include=dev", "--ignore-scripts", "--no-audit", "--no-fund");
   rmSync(new URL("../dist", import.meta.url), { recursive: true, force: true });
@@ -42,9 +42,13 @@ const build = () => {
   for (const page of ["src/console/page", "src/http/docs/page"]) {
     cpSync(new URL(`../${page}`, import.meta.url), new URL(`../dist/${page}`, import.meta.url), { recursive: true });
   }
+  // But for the libraries that the console imports: its policy allows no import map, so they are one file.
+  const client = fileURLToPath(new URL("../dist/src/console/page/lib/client.js", import.meta.url));
+  const { buildSync } = await import("esbuild");
+  buildSync({ entryPoints: [client], outfile: client, allowOverwrite: true, bundle: true, format: "esm", minify: true });
 };
 
 // `npm ci --omit=dev` in this folder asks for no compiler, and may find `dist` built.
 const withoutCompiler = event === "prepare" && startedIn === root.replace(/[/\\]$/, "") && /\bdev\b/.test(omitted) && !existsSync(compiler);
 if (withoutCompiler) process.stderr.write("portico is not compiled: that needs the packages for development (npm ci --include=dev)\n");
-else build();
+else await build();

@@ -1,10 +1,11 @@
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { Type } from "@sinclair/typebox";
 import { createPageFiles } from "../http/page-files.js";
 import { type Route, routesOf, type Scope } from "../http/route.js";
 
-const scripts = ["api", "app", "chain", "delegates", "home", "node", "parts", "webhook-form", "webhooks"].map((name) => `${name}.js`);
+const scripts = ["api", "app", "chain", "delegates", "deliveries", "home", "node", "parts", "transactions", "webhook-form", "webhooks"].map((name) => `${name}.js`);
 const own = ["index.html", "style.css", ...scripts];
 
 const { resolve } = createRequire(import.meta.url);
@@ -12,9 +13,19 @@ const { resolve } = createRequire(import.meta.url);
 const htm = (): string => join(dirname(resolve("htm")), "..", "preact", "standalone.module.js");
 const uplot = (name: string): string => join(dirname(resolve("uplot/package.json")), "dist", name);
 
+/** The package has it bundled (.ci/build.mjs). From source it is bundled here: whatever runs TypeScript has esbuild. */
+const client = (): URL | Uint8Array => {
+  const path = new URL("page/lib/client.js", import.meta.url);
+  if (!import.meta.url.endsWith(".ts")) return path;
+  const esbuild = createRequire(import.meta.url)("esbuild") as { buildSync(options: object): { outputFiles: { contents: Uint8Array }[] } };
+  const options = { entryPoints: [fileURLToPath(path)], bundle: true, format: "esm", write: false };
+  return esbuild.buildSync(options).outputFiles[0]?.contents ?? path;
+};
+
 /** Everything that the page loads, by its name below `/console/`: the page's own files, and those of the packages that it uses. */
-const paths = new Map<string, () => string | URL>([
+const paths = new Map<string, () => string | URL | Uint8Array>([
   ...own.map((name) => [name, () => new URL(`page/${name}`, import.meta.url)] as const),
+  ["lib/client.js", client],
   ["lib/preact.js", htm],
   ["lib/uplot.js", () => uplot("uPlot.esm.js")],
   ["lib/uplot.css", () => uplot("uPlot.min.css")],

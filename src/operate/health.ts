@@ -155,6 +155,14 @@ const worst = (problems: readonly Present[]): ReadyProblem | undefined => {
   return kinds.find((kind) => kind !== "node behind") ?? kinds[0];
 };
 
+/** A length of time as people say it. */
+const lengthOf = (milliseconds: number): string => {
+  const seconds = Math.round(milliseconds / 1000);
+  if (seconds < 100) return `${seconds} s`;
+  if (seconds < 6_000) return `${Math.round(seconds / 60)} min`;
+  return seconds < 172_800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} days`;
+};
+
 /** Says why no requests should be sent here at present; undefined if they should. */
 const createReadiness = (needs: ReadinessNeeds) => {
   const staleness = (): string | undefined => {
@@ -162,7 +170,7 @@ const createReadiness = (needs: ReadinessNeeds) => {
     const pace = needs.pace();
     if (staleAfter === false || pace === undefined) return undefined;
     const age = clock.now() - pace.forgedAt;
-    return age > staleAfter * pace.blockTime ? `there has been no block for ${Math.round(age / 1000)} s` : undefined;
+    return age > staleAfter * pace.blockTime ? `there has been no block for ${lengthOf(age)}` : undefined;
   };
 
   return async (): Promise<{ health: Health; unready: Unready | undefined }> => {

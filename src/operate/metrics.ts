@@ -1,4 +1,4 @@
-import { statSync } from "node:fs";
+import { existsSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import {
   AggregatorRegistry,
@@ -37,6 +37,8 @@ const addableMetric = (metric: MetricObjectWithValues<MetricValue<string>>): obj
 
 interface WebhookFigures {
   byState: Readonly<Record<"enabled" | "failing" | "disabled", number>>;
+  /** Deliveries of enabled ones that are not settled. */
+  open: Readonly<Record<"pending" | "retrying", number>>;
   /** Blocks to the tip of the enabled one that is farthest behind. */
   blocksBehind: number;
 }
@@ -86,18 +88,18 @@ const blocksBehind = async (sync: SyncState | undefined, height: () => number): 
   }
 };
 
-const createWebhookGauge = (registry: Registry, webhooks: () => Promise<WebhookFigures | undefined>): void => {
+/** A gauge by state, without values where nothing is known. */
+const addStateGauge = (registry: Registry, name: string, help: string, read: () => Promise<Readonly<Record<string, number>> | undefined>): void => {
   void new Gauge({
-    name: "portico_webhooks",
-    help: "Webhooks by state.",
+    name,
+    help,
     labelNames: ["state"],
     aggregator: "max",
     registers: [registry],
     async collect() {
-      const figures = await webhooks();
+      const counts = await read();
       this.reset();
-      if (figures === undefined) return;
-      for (const [state, count] of Object.entries(figures.byState)) this.set({ state }, count);
+      for (const [state, count] of Object.entries(counts ?? {})) this.set({ state }, count);
     },
   });
 };
@@ -140,7 +142,7 @@ const createGauges = (registry: Registry, { reports, clock, sync, dataDir, ...ne
   const gauge = (name: string, help: string, aggregator: Aggregator, read: () => MaybePromise<number | undefined>): void =>
     addGauge(registry, { name, help, aggregator }, read);
   let asking: Promise<WebhookFigures | undefined> | undefined;
-  /** Two gauges ask at a time: the webhooks are looked at once for both. */
+  /** Several gauges ask at a time: the webhooks are looked at once for all. */
   const webhooks = (): Promise<WebhookFigures | undefined> =>
     (asking ??= Promise.resolve(needs.webhooks()?.standing(height())).finally(() => (asking = undefined)));
   const tipAge = (): number | undefined => {
@@ -149,6 +151,12 @@ const createGauges = (registry: Registry, { reports, clock, sync, dataDir, ...ne
   };
   const storeBytes = (): number | undefined =>
     dataDir === undefined ? undefined : sizeOf(join(dataDir, "chain.mdb")) + sizeOf(join(dataDir, "webhooks.mdb"));
+  /** Undefined before the first start has made the folder. */
+  const freeBytes = (): number | undefined => {
+    if (dataDir === undefined || !existsSync(dataDir)) return undefined;
+    const { bavail, bsize } = statfsSync(dataDir);
+    return bavail * bsize;
+  };
   const lakeAge = (): number | undefined => {
     const age = needs.lake()?.age;
     return age === undefined ? undefined : age / 1000;
@@ -158,11 +166,14 @@ const createGauges = (registry: Registry, { reports, clock, sync, dataDir, ...ne
   gauge("portico_tip_age_seconds", "Seconds since the last block was forged.", "max", tipAge);
   gauge("portico_blocks_behind", "Blocks that the network has beyond the tip.", "max", () => blocksBehind(sync, height));
   gauge("portico_store_bytes", "Bytes of the store's files.", "max", storeBytes);
+  gauge("portico_disk_free_bytes", "Bytes that are free on the store's disk.", "min", freeBytes);
   const farthestBehind = async (): Promise<number | undefined> => (await webhooks())?.blocksBehind;
   gauge("portico_webhook_blocks_behind", "Blocks to the tip of the enabled webhook that is farthest behind.", "max", farthestBehind);
   gauge("portico_lake_height", "Height of the last block in the lake's files.", "max", () => needs.lake()?.height);
   gauge("portico_lake_success_age_seconds", "Seconds since a file of the lake was written, or there was nothing to write.", "max", lakeAge);
-  createWebhookGauge(registry, webhooks);
+  addStateGauge(registry, "portico_webhooks", "Webhooks by state.", async () => (await webhooks())?.byState);
+  const help = "Deliveries of enabled webhooks that wait for their first attempt (pending), or to be tried again (retrying).";
+  addStateGauge(registry, "portico_webhook_deliveries_open", help, async () => (await webhooks())?.open);
 };
 
 /** By their names, Prometheus takes them for counters. Those without `_total` say the same, by type. */

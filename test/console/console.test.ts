@@ -65,16 +65,6 @@ describe("the console, in Chromium", () => {
     await page.goto(`${node().url}/console${hash}`);
     await page.waitForSelector("h1");
   };
-  /** Moves the clock of the page, where it is installed, by a second again and again until then. */
-  const secondsUntil = async (shown: Promise<unknown>): Promise<void> => {
-    let isShown: true | undefined;
-    const showing = shown.finally(() => (isShown = true));
-    await until(async () => {
-      await page.clock.fastForward(1_000);
-      return isShown;
-    });
-    await showing;
-  };
   const heightShown = async (): Promise<number> => Number((await page.textContent(".figure b"))?.replaceAll(/\D/g, ""));
 
   it("shows a block within a second of its forging", async () => {
@@ -104,7 +94,7 @@ describe("the console, in Chromium", () => {
     await find("2", /^Block 2$/);
     const { data } = (await (await fetch(`${node().url}/transactions?limit=1`)).json()) as { data: { id: string; sender: string }[] };
     await find(data[0]?.sender ?? "", /^Wallet$/);
-    await find((data[0]?.id ?? "").toUpperCase(), /^(?!Wallet)[A-Z]/);
+    await find((data[0]?.id ?? "").toUpperCase(), /^(?!Wallet|Block|genesis)/);
     const { data: delegate } = (await (await fetch(`${node().url}/delegates/genesis_1`)).json()) as { data: { publicKey: string; blocks: { last?: { id: string } } } };
     await find(delegate.publicKey, /^Wallet$/);
     await find("genesis_1", /^genesis_1$/);
@@ -116,7 +106,7 @@ describe("the console, in Chromium", () => {
     }
   });
 
-  it("names in a wallet and in a vote the delegates that are voted for, and lists the payments of one to many", async () => {
+  it("says what transactions do, from the side of the wallet whose page it is, and names the delegates that are voted for", async () => {
     const { vote, payments } = await until(async () => {
       const ofType = async (type: number): Promise<{ id: string; asset: { payments?: { recipientId: string }[] } } | undefined> =>
         ((await (await fetch(`${node().url}/transactions?limit=1&type=${type}`)).json()) as { data: never[] }).data[0];
@@ -132,46 +122,64 @@ describe("the console, in Chromium", () => {
     await page.waitForSelector("dt:text-is('Votes for') + dd > a:text-is('genesis_1')");
     await open(`#/transactions/${payments.id}`);
     await page.waitForSelector(`h2:text-is('Payments (${payments.asset.payments?.length ?? 0})')`);
-    await page.waitForSelector(`td a:text-is('${payments.asset.payments?.[0]?.recipientId ?? ""}')`);
+    const { recipientId = "" } = payments.asset.payments?.[0] ?? {};
+    await page.waitForSelector(`td a:text-is('${recipientId}')`);
+    await page.locator("h1", { hasText: /^multipayment to \d recipients, [\d.]+ Ł$/ }).waitFor();
+    await page.waitForFunction("document.title.startsWith('multipayment to ')");
+    await open(`#/wallets/${recipientId}`);
+    await page.locator("td", { hasText: /^[\d.]+ Ł received in a multipayment from / }).first().waitFor();
   });
 
-  it("asks the node while its stream is refused, says when nobody answers, and goes back to the stream", async () => {
-    // Routes stay: a request that is made while one is removed may hang.
-    let [refuses, answers] = [true, false];
-    await page.route("**/api/events?*", (route) => (refuses ? route.fulfill({ status: 503, body: "" }) : route.continue()));
-    await page.route("**/api/blockchain", (route) => (answers ? route.continue() : route.abort()));
-    await page.clock.install();
+  it("checks a transaction's proof in the browser, and says of one that was changed that it is not proven", async () => {
+    const { id } = await until(async () => {
+      const { data } = (await (await fetch(`${node().url}/transactions?limit=1&type=0`)).json()) as { data: { id: string; blockId: string }[] };
+      return data[0];
+    });
+    let isChanged = false;
+    await page.route(`**/api/v2/transactions/${id}`, async (route) => {
+      const reply = await route.fetch();
+      const json = (await reply.json()) as { data: { amount: number } };
+      if (isChanged) json.data.amount += 1;
+      await route.fulfill({ response: reply, json });
+    });
+    await open(`#/transactions/${id}`);
+    await page.waitForSelector("b:text-matches('^Proven by [0-9]+ delegates?[.]$')");
+    await page.click("summary");
+    await page.waitForSelector("li:text-is('Who the delegates are.')");
+    isChanged = true;
+    await page.reload();
+    await page.waitForSelector("[role=alert]:text-matches('^Not proven[.]')");
+  });
+
+  it("says when nobody answers, and goes on by itself when somebody does", async () => {
+    // The route stays: a request that is made while it is removed may hang.
+    let answers = false;
+    await page.route("**/api/v2/**", (route) => (answers ? route.continue() : route.abort()));
     const says = (text: string) => page.locator(".brand small", { hasText: new RegExp(`^${text}$`) }).waitFor();
     await open();
     await says("no answer from the node");
     await page.waitForSelector("[role=alert]:text-is('The node does not answer.')");
     answers = true;
-    await secondsUntil(says("asked every second"));
-    await page.waitForSelector(".figure");
-    const before = await heightShown();
-    await secondsUntil(until(async () => ((await heightShown()) > before ? true : undefined)));
-    answers = false;
-    await secondsUntil(says("no answer from the node"));
-    await page.locator(".figure b.bad", { hasText: /^no answer$/ }).waitFor();
-    answers = true;
-    await secondsUntil(says("asked every second"));
-    refuses = false;
-    await secondsUntil(says("live"));
+    await says("live");
     await page.locator(".figure b.good", { hasText: /^ready$/ }).waitFor();
+    const before = await heightShown();
+    await until(async () => ((await heightShown()) > before ? true : undefined));
+    answers = false;
+    await says("no answer from the node");
+    await page.locator(".figure b.bad", { hasText: /^no answer$/ }).waitFor();
     // The browser notes what was refused here.
-    faults.splice(0, Infinity, ...faults.filter((fault) => !/503|ERR_FAILED/.test(fault)));
+    faults.splice(0, Infinity, ...faults.filter((fault) => !fault.includes("ERR_FAILED")));
   });
 
   it("has a page for any address, and asks for the network until the node answers", async () => {
     let refused = 0;
-    await page.clock.install();
-    await page.route("**/api/node/configuration", (route) => (++refused <= 2 ? route.abort() : route.continue()));
+    await page.route("**/api/v2/node/configuration", (route) => (++refused <= 2 ? route.abort() : route.continue()));
     await open("#/wallets/%");
     await page.locator("h1", { hasText: /^Not found$/ }).waitFor();
     await page.evaluate('location.hash = "#/constructor"');
     await page.locator("h1", { hasText: /^There is no such page$/ }).waitFor();
     await page.evaluate('location.hash = "#/"');
-    await secondsUntil(page.locator(".figure small", { hasText: /^Ł$/ }).waitFor());
+    await page.locator(".figure small", { hasText: /^Ł$/ }).waitFor();
     expect(refused).to.be.at.least(3);
     // The browser notes what the node refused, and the 404 of the wallet.
     faults.splice(0, Infinity, ...faults.filter((fault) => !/404|ERR_FAILED/.test(fault)));
@@ -180,13 +188,13 @@ describe("the console, in Chromium", () => {
   it("makes a webhook, pings it, and shows its delivery", async () => {
     await open("#/webhooks");
     await page.fill("#token", "not the token");
-    await page.click("text=Go on");
+    await page.click("text=Continue");
     await page.waitForSelector("[role=alert]:text-is('The node does not take this token.')");
     // The browser notes the refusal, now or a little later.
     await until(() => Promise.resolve(faults.some((fault) => fault.includes("401")) || undefined));
     faults.splice(0, Infinity, ...faults.filter((fault) => !fault.includes("401")));
     await page.fill("#token", token);
-    await page.click("text=Go on");
+    await page.click("text=Continue");
     await page.fill("#target", `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`);
     await page.fill("#events", "block.applied");
     await page.click("text=Try the conditions");
@@ -208,7 +216,7 @@ describe("the console, in Chromium", () => {
   const target = (): string => `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
   const enterToken = async (): Promise<void> => {
     await page.fill("#token", token);
-    await page.click("text=Go on");
+    await page.click("text=Continue");
   };
 
   it("changes of a webhook what was changed in the form, and nothing else", async () => {
@@ -262,8 +270,44 @@ describe("the console, in Chromium", () => {
     await page.waitForSelector("td >> text=delivered");
     const before = received.length;
     await page.click("td a");
-    await page.click("button:text-is('Send it again')");
+    await page.click("button:text('Send again')");
     await until(() => Promise.resolve(received.length > before ? true : undefined));
+  });
+
+  it("says what of a webhook waits and why, filters by state, and sends again one delivery or all that failed", async () => {
+    let isBroken = true;
+    const target = createServer((_request, response) => response.writeHead(isBroken ? 500 : 200).end(isBroken ? "the database is locked" : "")).listen(0, "127.0.0.1");
+    await once(target, "listening");
+    try {
+      const { id } = await asOperator("/webhooks", "POST", {
+        event: "block.applied",
+        from: "genesis",
+        order: "none",
+        conditions: [{ key: "height", condition: "in", value: [2, 3] }],
+        target: `http://127.0.0.1:${(target.address() as AddressInfo).port}/`,
+      });
+      await open(`#/webhooks/${id}`);
+      await enterToken();
+      await page.waitForSelector("dt:text-is('Failed, to be retried') + dd:text-matches('^2, the oldest since .* UTC')");
+      await page.waitForSelector("dt:text-is('Next attempt') + dd time");
+      await page.waitForSelector("dt:text-is('Why the last attempt failed') + dd:text-matches('^answered 500, .*the database is locked$', 's')");
+      await page.selectOption("#state", "delivered");
+      await page.waitForSelector("text=There is none in this state.");
+      await page.selectOption("#state", "retrying");
+      await page.click("td a");
+      await page.waitForSelector("td pre:text-is('the database is locked')");
+      await page.click("button:text('Send now')");
+      await page.waitForSelector("text=is sent again.");
+      await page.click("text=All deliveries");
+      isBroken = false;
+      await page.click("button:text-is('Send again')");
+      await page.waitForSelector("[role=status]:text-matches('sent again[.]$')");
+      await page.waitForSelector("text=Nothing waits, and nothing was given up.");
+      await page.close();
+      await asOperator(`/webhooks/${id}`, "DELETE");
+    } finally {
+      target.close();
+    }
   });
 
   it("shows that a webhook's target is paused, and ends that", async () => {
@@ -307,7 +351,7 @@ describe("the console, in Chromium", () => {
       if (typeof value === "object" && value !== null) return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, spoil(one, key)]));
       return value;
     };
-    await page.route(/\/api\/(?!console|events)/, async (route) => {
+    await page.route(/\/api\/(?!console|metrics|v2\/events)/, async (route) => {
       const reply = await route.fetch();
       const json = (await reply.json()) as { data?: { vendorField?: string } };
       if (/\/transactions\/[\da-f]{64}$/.test(route.request().url()) && json.data !== undefined) json.data.vendorField = "any";

@@ -94,6 +94,8 @@ describe("the health of a node", () => {
     expect(await problemAfter(5.1, { staleAfter: 6 })).to.equal(undefined);
     expect(await problemAfter(6.1, { staleAfter: 6 })).to.equal("stale");
     expect(await problemAfter(1000, { staleAfter: false })).to.equal(undefined);
+    const url = await listening(create({ blocks: blocksUpTo(9), events: new EventEmitter() }, 2 * 86_400_000, 9));
+    expect((await get(`${url}/health/ready`)).body.detail).to.equal("there has been no block for 2 days");
   });
 
   it("is not ready while its host catches up with the network", async () => {

@@ -76,6 +76,7 @@ describe("the metrics", () => {
     expect(value(text, "portico_blocks_behind")).to.equal(3);
     expect(value(text, "portico_block_apply_seconds_count")).to.equal(1);
     expect(value(text, "portico_store_bytes")).to.be.above(10_000);
+    expect(value(text, "portico_disk_free_bytes")).to.be.above(10_000);
     expect(value(text, "portico_streams")).to.equal(0);
     expect(value(text, "nodejs_eventloop_lag_max_seconds")).to.be.at.least(0);
     expect(value(text, 'portico_webhooks{state="disabled"}')).to.equal(1);
@@ -343,7 +344,9 @@ describe("the metrics", () => {
     try {
       plugin.webhooks?.create({ event: "block.applied", target: `http://127.0.0.1:${(target.address() as AddressInfo).port}/` });
       events.emit("block.applied", chain.blocks[9]);
-      await whenCounted("failed");
+      const failed = await whenCounted("failed");
+      const open = (text: string) => ["pending", "retrying"].map((state) => value(text, `portico_webhook_deliveries_open{state="${state}"}`));
+      expect(open(failed)).to.deep.equal([0, 1]);
       events.emit("block.reverted", chain.blocks[9]);
       const text = await whenCounted("superseded");
       expect(["delivered", "failed", "dead"].map((outcome) => value(text, `portico_webhook_deliveries_total{outcome="${outcome}"}`))).to.deep.equal([0, 1, 0]);

@@ -44,3 +44,12 @@ for (const { name, most, packages } of libraries) {
     });
   });
 }
+
+describe("what the console loads of them", () => {
+  it("is one file in the package, which imports nothing and takes at most 40 kB gzipped", () => {
+    const text = readFileSync("dist/src/console/page/lib/client.js", "utf8");
+    expect(text).to.match(/ as createClient\b/).and.match(/ as verifyTransaction\b/);
+    expect(text).to.not.match(/(?:^|;)import\b|\bfrom"[.@]/);
+    expect(gzipSync(text, { level: 9 }).length).to.be.within(1_000, 40_000);
+  });
+});

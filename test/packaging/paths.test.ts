@@ -42,7 +42,7 @@ const logger = { debug() {}, info() {}, warn: console.log, error: console.log };
 const plugin = createApiPlugin({ network, events: new EventEmitter(), dataDir, blocks: { read: (from, limit) => blocks.slice(from - 1, from - 1 + limit) }, options, logger });
 const server = await plugin.listen(0, "127.0.0.1");
 const ask = (path) => fetch("http://127.0.0.1:" + server.address().port + "/api" + path);
-const files = ["docs", "docs/swagger-ui.css", "docs/swagger-ui-bundle.js", "console", "console/app.js", "console/lib/preact.js", "console/lib/uplot.js", "console/lib/uplot.css"];
+const files = ["docs", "docs/swagger-ui.css", "docs/swagger-ui-bundle.js", "console", "console/app.js", "console/lib/client.js", "console/lib/preact.js", "console/lib/uplot.js", "console/lib/uplot.css"];
 const statuses = await Promise.all(files.map(async (file) => (await ask("/" + file)).status));
 await plugin.settled();
 const { data } = await (await ask("/node/status")).json();
@@ -73,7 +73,7 @@ describe("a library below a path with characters that URLs, shells and patterns 
     writeFileSync(join(host, "host.mjs"), program);
     const running = run(process.execPath, ["host.mjs"], { cwd: host, environment: { NODE_OPTIONS: undefined } });
     expect(await running.ended, running.lines.join("\n")).to.equal(0);
-    expect(JSON.parse(running.lines.at(-1) ?? "")).to.deep.equal({ statuses: Array(8).fill(200), now: 40, snapshot: 30, holds: true, required: true });
+    expect(JSON.parse(running.lines.at(-1) ?? "")).to.deep.equal({ statuses: Array(9).fill(200), now: 40, snapshot: 30, holds: true, required: true });
     expect(readdirSync(dirname(dataDir))).to.have.members(["data", "lake"]);
   });
 });

@@ -333,6 +333,11 @@ describe("the webhook registry", () => {
       expect(result?.conditions[0]).not.to.have.property("actual");
     });
 
+    it("names the key that was meant where somebody wrote data in front of it", async () => {
+      const [result] = await stage.engine.dryRun({ conditions: [{ key: "data.height", condition: "gt", value: 5 }], payload: { height: 6 } });
+      expect(result?.conditions[0]?.reason).to.match(/: the payload has nothing there\. Write "height": keys begin within "data"$/);
+    });
+
     it("evaluates the last real payloads of an event, newest first, even if no webhook subscribed to it", async () => {
       for (const height of [4, 5, 6]) stage.events.emit("block.forged", { height });
       const expected = [

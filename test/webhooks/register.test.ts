@@ -23,7 +23,7 @@ describe("how webhooks stand", () => {
     add({}, { cursor: "70-1", part: { block: "71-1", isReversal: false, taken: 1 }, failing: { since: 5, from: 5, isAnnounced: false } });
     add({}, { from: "tip" });
     add({ enabled: false }, { cursor: "genesis", failing: { since: 5, from: 5, isAnnounced: false } });
-    expect(standing(100)).to.deep.equal({ byState: { enabled: 2, failing: 1, disabled: 1 }, blocksBehind: 30, turns: 4 });
+    expect(standing(100)).to.deep.equal({ byState: { enabled: 2, failing: 1, disabled: 1 }, open: { pending: 0, retrying: 0 }, blocksBehind: 30, turns: 4 });
     expect(standing(75).blocksBehind).to.equal(5);
     expect(standing(0).blocksBehind).to.equal(0);
     add({}, { cursor: "genesis" });
@@ -31,6 +31,6 @@ describe("how webhooks stand", () => {
   });
 
   it("is that of none where there are none", () => {
-    expect(standing(100)).to.deep.equal({ byState: { enabled: 0, failing: 0, disabled: 0 }, blocksBehind: 0, turns: 0 });
+    expect(standing(100)).to.deep.equal({ byState: { enabled: 0, failing: 0, disabled: 0 }, open: { pending: 0, retrying: 0 }, blocksBehind: 0, turns: 0 });
   });
 });

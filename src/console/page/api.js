@@ -1,4 +1,5 @@
-// What the pages ask the node. Amounts come as text, so that no digit is lost.
+// The node, as the pages ask it: by portico/client, and what that has no method for.
+import { createClient, PorticoClientError, TransportError } from "./lib/client.js";
 
 /** `/api`, or wherever the interface is mounted. */
 export const base = location.pathname.replace(/\/console\/?$/, "");
@@ -6,83 +7,68 @@ export const base = location.pathname.replace(/\/console\/?$/, "");
 const tokenKey = "portico-webhook-token";
 /** Kept until the tab is closed. */
 export const readToken = () => sessionStorage.getItem(tokenKey) ?? "";
-export const keepToken = (token) => (token === "" ? sessionStorage.removeItem(tokenKey) : sessionStorage.setItem(tokenKey, token));
 
-/** A reply other than 2xx. */
-export class Refusal extends Error {
-  constructor(status, message) {
-    super(message);
-    this.status = status;
-  }
-}
+/** Pages ask again with each block anyway. To the client, an origin alone means that the interface is at `/api`. */
+const connect = () => createClient(`${location.origin}${base || "//"}`, { retries: 0, token: readToken() || undefined });
+export let client = connect();
 
-/** What browsers throw where nobody answers says that in other words in each of them. */
-const unanswered = (error) => {
-  throw error instanceof TypeError ? new Error("The node does not answer.", { cause: error }) : error;
+export const keepToken = (token) => {
+  if (token === "") sessionStorage.removeItem(tokenKey);
+  else sessionStorage.setItem(tokenKey, token);
+  client = connect();
 };
 
-/** Asks the node; `body` makes it a POST. */
-export const ask = async (path, { method, body, signal, withToken = false } = {}) => {
-  const headers = { "API-Amounts": "string" };
-  if (withToken) headers.Authorization = readToken();
-  if (body !== undefined) headers["Content-Type"] = "application/json";
-  const reply = await fetch(base + path, { method: method ?? (body === undefined ? "GET" : "POST"), headers, body: body === undefined ? undefined : JSON.stringify(body), signal }).catch(unanswered);
-  const text = await reply.text();
-  const json = text === "" ? {} : JSON.parse(text);
-  if (!reply.ok && !(reply.status === 503 && json.status !== undefined)) throw new Refusal(reply.status, json.message ?? json.error ?? `The node answered ${reply.status}.`);
-  return json;
-};
+/** An error in words. What browsers throw where nobody answers says that in other words in each of them. */
+export const wordsOf = (error) =>
+  error instanceof TypeError || (error instanceof TransportError && error.status === undefined) ? "The node does not answer." : error.message;
 
-/** The data of a reply; undefined where there is nothing of the kind. */
-export const find = async (path, options) => {
+export const isRefused = (error, ...statuses) => error instanceof PorticoClientError && statuses.includes(error.status);
+
+/** Undefined where there is nothing of the kind. */
+export const orNothing = async (asked) => {
   try {
-    return (await ask(path, options)).data;
+    return await asked;
   } catch (error) {
-    if (error instanceof Refusal && [400, 404, 422, 501].includes(error.status)) return undefined;
+    if (isRefused(error, 400, 404, 422, 501)) return undefined;
     throw error;
   }
 };
 
+/** The only row of a list, or undefined. */
+export const first = async (list) => (await orNothing(list))?.data[0];
+
+/** Whether the node is ready. A 503 says why it is not. */
+export const askHealth = async (signal) => (await fetch(`${base}/health/ready`, { signal })).json();
+
+/** The node's metrics, by name and labels as Prometheus writes them; none where it shows none. */
+export const askMetrics = async (signal) => {
+  const reply = await fetch(`${base}/metrics`, { signal });
+  const lines = reply.ok ? (await reply.text()).split("\n").filter((line) => /^[a-z]/.test(line)) : [];
+  return Object.fromEntries(lines.map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.slice(line.lastIndexOf(" ") + 1))]));
+};
+
+const events = ["block.applied", "block.reverted"];
 const pause = 1000;
-/** How often a node without a stream is asked before the stream is tried again: it may have had too many, or been about to stop. */
-const tries = 5;
 
-/**
- * Calls `onTip` whenever there may be a new block: by the node's event stream, or once a second while it has none. `onState` is told
- * "live", "polling" or "lost". Returns how to stop.
- */
+/** Calls `onTip` now and with each new block, and `onState` with "live" or "lost". Returns how to stop. */
 export const followTip = (onTip, onState) => {
-  let source;
-  let timer;
-  let last;
-
-  const poll = async (left) => {
-    const block = await find("/blockchain").then((chain) => chain?.block, () => undefined);
-    if (source === undefined) return;
-    onState(block === undefined ? "lost" : "polling");
-    if (block !== undefined && block.id !== last) onTip();
-    last = block?.id;
-    timer = setTimeout(left === 0 ? listen : poll, pause, left - 1);
+  const ending = new AbortController();
+  const { signal } = ending;
+  const follow = async () => {
+    for (let [after, wait] = ["tip", 0]; !signal.aborted; ) {
+      try {
+        const { data, meta } = await client.events.feed({ event: events, after, wait }, { signal });
+        onState("live");
+        if (wait === 0 || data.length > 0) onTip();
+        [after, wait] = [meta.cursor, 20];
+      } catch {
+        if (signal.aborted) return;
+        onState("lost");
+        [after, wait] = ["tip", 0];
+        await new Promise((resolve) => setTimeout(resolve, pause));
+      }
+    }
   };
-
-  const listen = () => {
-    source = new EventSource(`${base}/events?event=block.applied,block.reverted`);
-    for (const name of ["block.applied", "block.reverted"]) source.addEventListener(name, onTip);
-    source.onopen = () => {
-      onState("live");
-      onTip();
-    };
-    // A stream that breaks off is opened again by the browser, not one that is refused.
-    source.onerror = () => {
-      if (source?.readyState === EventSource.CLOSED) void poll(tries);
-      else onState("lost");
-    };
-  };
-
-  listen();
-  return () => {
-    clearTimeout(timer);
-    source.close();
-    source = undefined;
-  };
+  void follow();
+  return () => ending.abort();
 };

@@ -1,11 +1,12 @@
 // The frame of the console: navigation, search, and the page that the address names.
 import { html, render, useEffect, useRef, useState } from "./lib/preact.js";
-import { ask, find, followTip } from "./api.js";
-import { Block, Blocks, Transaction, Wallet } from "./chain.js";
+import { client, first, followTip, orNothing } from "./api.js";
+import { Block, Blocks, Wallet } from "./chain.js";
 import { Delegate, Delegates } from "./delegates.js";
 import { Home } from "./home.js";
 import { Node } from "./node.js";
 import { Failure, link, network, Notice } from "./parts.js";
+import { Transaction } from "./transactions.js";
 import { Webhook, Webhooks } from "./webhooks.js";
 
 const pages = {
@@ -33,7 +34,6 @@ const decoded = (part) => {
 const readPlace = () => location.hash.replace(/^#\/?/, "").split("/").map(decoded);
 
 const isHash = (text) => /^[\da-f]{64}$/i.test(text);
-const first = async (path, options) => ((await find(path, options)) ?? [])[0];
 
 /**
  * Where what somebody typed is found; undefined if it is nothing that the node knows. Lists are asked, because they are empty where there is
@@ -42,16 +42,18 @@ const first = async (path, options) => ((await find(path, options)) ?? [])[0];
 const lookUp = async (typed) => {
   const text = isHash(typed) ? typed.toLowerCase() : typed;
   const isNumber = /^\d{1,20}$/.test(text);
-  const block = (isNumber && text.length < 16 && (await first(`/blocks?height=${text}&limit=1`))) || ((isNumber || isHash(text)) && (await first(`/blocks?id=${text}&limit=1`)));
+  const blocks = (query) => first(client.blocks.list({ ...query, limit: 1 }));
+  const block = (isNumber && text.length < 16 && (await blocks({ height: Number(text) }))) || ((isNumber || isHash(text)) && (await blocks({ id: text })));
   if (block) return link("blocks", block.id);
   if (isHash(text)) {
-    const waiting = async () => (await find("/transactions/unconfirmed?limit=100"))?.find(({ id }) => id === text);
-    const transaction = (await first(`/transactions?id=${text}&limit=1`)) ?? (await waiting());
+    const waiting = async () => (await orNothing(client.transactions.unconfirmed({ limit: 100 })))?.data.find(({ id }) => id === text);
+    const transaction = (await first(client.transactions.list({ id: text, limit: 1 }))) ?? (await waiting());
     if (transaction) return link("transactions", transaction.id);
   }
-  const delegate = await first("/delegates/search?limit=1", { body: { usernames: [text] } });
+  const delegate = await first(client.delegates.search({ usernames: [text], limit: 1 }));
   if (delegate) return link("delegates", delegate.username);
-  const wallet = /^[\da-z]+$/i.test(text) && (await first(`/wallets?${/^0[23][\da-f]{64}$/i.test(text) ? "publicKey" : "address"}=${text}&limit=1`));
+  const key = /^0[23][\da-f]{64}$/i.test(text) ? "publicKey" : "address";
+  const wallet = /^[\da-z]+$/i.test(text) && (await first(client.wallets.list({ [key]: text, limit: 1 })));
   return wallet ? link("wallets", wallet.address) : undefined;
 };
 
@@ -74,21 +76,19 @@ const Search = () => {
   };
   return html`<form class="search" role="search" onSubmit=${search}>
     <label class="hidden" for="search">Address, block, transaction or delegate</label>
-    <input id="search" name="text" placeholder="Address, block, transaction, delegate" autocomplete="off" spellcheck=${false} />
+    <input id="search" name="text" placeholder="Address, id, height or name" autocomplete="off" spellcheck=${false} />
     <button disabled=${state.isBusy}>Find</button>
     ${state.missing !== undefined && html`<${Notice} kind="bad">Nothing on the chain is called ${state.missing}.<//>`}
     <${Failure} error=${state.error} />
   </form>`;
 };
 
-const states = { live: "live", polling: "asked every second", lost: "no answer from the node", waiting: "connecting" };
+const states = { live: "live", lost: "no answer from the node", waiting: "connecting" };
 
 const App = () => {
   const [place, setPlace] = useState(readPlace);
   const [tip, setTip] = useState(0);
   const [state, setState] = useState("waiting");
-  /** How often the node was asked for its network; it is asked until it answers. */
-  const [asked, setAsked] = useState(1);
   const heading = useRef();
   useEffect(() => followTip(() => setTip((before) => before + 1), setState), []);
   useEffect(() => {
@@ -97,12 +97,15 @@ const App = () => {
     return () => removeEventListener("hashchange", change);
   }, []);
   useEffect(() => {
-    ask("/node/configuration").then(({ data }) => {
-      network.symbol = data.symbol;
-      network.blocktime = data.constants.blocktime;
+    if (network.isLoaded) return;
+    const load = async () => {
+      const { symbol, constants } = await client.node.configuration();
+      Object.assign(network, { symbol, blocktime: constants.blocktime, isLoaded: true });
       setTip((before) => before + 1);
-    }, () => setTimeout(() => setAsked(asked + 1), 1000));
-  }, [asked]);
+    };
+    // It is asked again with the next block.
+    load().catch(() => undefined);
+  }, [tip]);
 
   const [name, id] = place;
   const { title, page, one } = Object.hasOwn(pages, name) ? pages[name] : nowhere;
@@ -112,8 +115,15 @@ const App = () => {
   useEffect(() => {
     if (!isFirst.current) heading.current?.querySelector("h1")?.focus();
     isFirst.current = false;
-    document.title = `${heading.current?.querySelector("h1")?.textContent ?? title} · Console`;
   }, [key]);
+  // A page may have its heading only once it is loaded.
+  useEffect(() => {
+    const name = () => (document.title = `${heading.current.querySelector("h1")?.textContent ?? title} · Console`);
+    const watch = new MutationObserver(name);
+    watch.observe(heading.current, { childList: true, characterData: true, subtree: true });
+    name();
+    return () => watch.disconnect();
+  }, [title]);
 
   const Page = id === undefined || id === "" ? page : one;
   return html`

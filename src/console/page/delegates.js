@@ -1,11 +1,12 @@
 // Delegates: ranks, shares, turns.
 import { html, useState } from "./lib/preact.js";
-import { ask, find } from "./api.js";
+import { client, orNothing } from "./api.js";
 import { BlockTable } from "./chain.js";
 import { Amount, BlockLink, Card, count, DelegateLink, Facts, Failure, network, Notice, Table, Time, useLoaded, WalletLink } from "./parts.js";
 
 /** The delegates in the order in which they forge from the next slot on, again and again. */
-const forgingOrder = async (active, signal) => (await ask(`/v1/delegates/getNextForgers?limit=${active}`, { signal })).delegates ?? [];
+const forgingOrder = async (limit, signal) =>
+  (await client.request("GET", "/v1/delegates/getNextForgers", { query: { limit }, signal })).delegates ?? [];
 
 /** How often each delegate let its slot pass within the last blocks of this round: the order is known for this round alone. */
 const missedIn = (blocks, order) => {
@@ -26,11 +27,11 @@ const missedIn = (blocks, order) => {
 };
 
 const load = async (signal) => {
-  const { data: configuration } = await ask("/node/configuration", { signal });
-  const active = configuration.constants.activeDelegates;
+  const { constants } = await client.node.configuration({}, { signal });
+  const active = constants.activeDelegates;
   const [delegates, blocks, order] = await Promise.all([
-    ask("/delegates?limit=100&orderBy=rank:asc", { signal }),
-    ask(`/blocks?limit=${Math.min(100, active)}`, { signal }),
+    client.delegates.list({ limit: 100, orderBy: "rank:asc" }, { signal }),
+    client.blocks.list({ limit: Math.min(100, active) }, { signal }),
     forgingOrder(active, signal),
   ]);
   const names = new Map(delegates.data.map(({ publicKey, username }) => [publicKey, username]));
@@ -54,7 +55,7 @@ export const Delegates = ({ tip }) => {
           ["Share of the supply", ({ production }) => `${production.approval.toFixed(2)} %`, "num"],
           ["Votes", ({ votes }) => html`<${Amount} of=${votes} digits=${0} />`, "num"],
           ["Blocks", ({ blocks }) => count(blocks.produced), "num"],
-          ["Last block", ({ blocks }) => (blocks.last ? html`<${Time} unix=${blocks.last.timestamp.unix} />` : "none yet")],
+          ["Last block", ({ blocks }) => (blocks.last ? html`<${Time} unix=${blocks.last.timestamp.unix} short />` : "none yet")],
           ["Missed this round", ({ publicKey }) => (missed.has(publicKey) ? html`<span class="bad">${missed.get(publicKey)}</span>` : "–"), "num"],
         ]} />
       <//>
@@ -62,11 +63,13 @@ export const Delegates = ({ tip }) => {
 };
 
 export const Delegate = ({ id, tip }) => {
-  const path = encodeURIComponent(id);
   const read = async (signal) => {
-    const delegate = await find(`/delegates/${path}`, { signal });
+    const delegate = await orNothing(client.delegates.get(id, {}, { signal }));
     if (delegate === undefined) return undefined;
-    const [blocks, voters] = await Promise.all([ask(`/delegates/${path}/blocks?limit=20`, { signal }), ask(`/delegates/${path}/voters?limit=20`, { signal })]);
+    const [blocks, voters] = await Promise.all([
+      client.delegates.blocks(id, { limit: 20 }, { signal }),
+      client.delegates.voters(id, { limit: 20 }, { signal }),
+    ]);
     return { delegate, blocks: blocks.data, voters };
   };
   const { value, error, isLoading } = useLoaded(read, [id, tip]);

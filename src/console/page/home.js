@@ -1,19 +1,19 @@
 // What is on the chain now.
 import { html, useMemo } from "./lib/preact.js";
-import { ask } from "./api.js";
+import { askHealth, client } from "./api.js";
 import { BlockTable } from "./chain.js";
 import { Amount, Card, count, Failure, Plot, useLoaded } from "./parts.js";
 
 const shown = 60;
 
 const load = async (signal) => {
-  const [blocks, status, chain, ready] = await Promise.all([
-    ask(`/blocks?limit=${shown}`, { signal }),
-    ask("/node/syncing", { signal }),
-    ask("/blockchain", { signal }),
-    ask("/health/ready", { signal }),
+  const [blocks, syncing, chain, ready] = await Promise.all([
+    client.blocks.list({ limit: shown }, { signal }),
+    client.node.syncing({ signal }),
+    client.blockchain.get({}, { signal }),
+    askHealth(signal),
   ]);
-  return { blocks: blocks.data, syncing: status.data, supply: chain.data.supply, ready };
+  return { blocks: blocks.data, syncing, supply: chain.supply, ready };
 };
 
 const Figure = ({ name, children, kind }) => html`<div class="figure"><b class=${kind}>${children}</b><span>${name}</span></div>`;
@@ -44,7 +44,7 @@ export const Home = ({ tip, isLost }) => {
       <${Figure} name="supply"><${Amount} of=${supply} digits=${0} /><//>
     </div>
     <div class="grid">
-      <${Card} title="Transactions a block">
+      <${Card} title="Transactions per block">
         <${Plot} bars label=${`Transactions in each of the last ${blocks.length} blocks; ${newest?.transactions ?? 0} in the newest`} x=${plots.heights} y=${plots.transactions} />
       <//>
       <${Card} title="Seconds between blocks">

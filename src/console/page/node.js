@@ -1,18 +1,38 @@
-// The node itself: health, network, pool, peers.
+// The node itself: health, process, network, pool, peers.
 import { html } from "./lib/preact.js";
-import { ask, base } from "./api.js";
-import { TransactionTable } from "./chain.js";
-import { BlockLink, Card, count, Facts, Failure, Table, useLoaded } from "./parts.js";
+import { version } from "./lib/client.js";
+import { askHealth, askMetrics, base, client, readToken } from "./api.js";
+import { BlockLink, bytesText, Card, count, Facts, Failure, lengthText, link, Table, Time, useLoaded } from "./parts.js";
+import { TransactionTable } from "./transactions.js";
+
+/** Webhooks whose last attempt failed, or that the node has disabled; undefined without the token for them. */
+const failingWebhooks = async (signal) => {
+  if (readToken() === "") return undefined;
+  const { data } = await client.webhooks.list({ limit: 100 }, { signal });
+  return data.filter(({ failingSince, disabledBecause }) => failingSince !== null || disabledBecause !== null);
+};
+
+/** Undefined where the node cannot say. */
+const orUnknown = async (asked) => {
+  try {
+    return await asked;
+  } catch {
+    return undefined;
+  }
+};
 
 const load = async (signal) => {
-  const [ready, configuration, syncing, pool, peers] = await Promise.all([
-    ask("/health/ready", { signal }),
-    ask("/node/configuration", { signal }),
-    ask("/node/syncing", { signal }),
-    ask("/transactions/unconfirmed?limit=20", { signal }).catch(() => undefined),
-    ask("/peers?limit=50", { signal }).catch(() => undefined),
+  const [ready, configuration, syncing, last, pool, peers, metrics, failing] = await Promise.all([
+    askHealth(signal),
+    client.node.configuration({}, { signal }),
+    client.node.syncing({ signal }),
+    orUnknown(client.blocks.last({}, { signal })),
+    orUnknown(client.transactions.unconfirmed({ limit: 20 }, { signal })),
+    orUnknown(client.peers.list({ limit: 50 }, { signal })),
+    askMetrics(signal),
+    orUnknown(failingWebhooks(signal)),
   ]);
-  return { ready, configuration: configuration.data, syncing: syncing.data, pool, peers };
+  return { ready, configuration, syncing, last, pool, peers, metrics, failing };
 };
 
 /** What a problem means, for somebody who has to do something about it. */
@@ -32,34 +52,60 @@ const words = {
 
 const mark = (block) => block && html`<${BlockLink} id=${block.id}>${count(block.height)}<//>`;
 
-const healthOf = ({ problem, detail }, isLost) => {
+/** Each problem once: the parts that have it may each have told of it. */
+const Problems = ({ of: { problem, detail = "" }, isLost }) => {
   if (isLost) return html`<p class="notice bad">The node does not answer. Below is what it said last.</p>`;
-  return problem === undefined ? html`<p class="notice good">All is well.</p>` : html`<p class="notice bad">${words[problem] ?? problem} <small>${detail}</small></p>`;
+  if (problem === undefined) return html`<p class="notice good">All is well.</p>`;
+  const details = new Set(detail.split("; ").filter((each) => each !== "" && each !== problem));
+  return html`<p class="notice bad">${words[problem] ?? problem}</p><ul>${[...details].map((each) => html`<li key=${each}>${each}</li>`)}</ul>`;
+};
+
+/** Undefined where neither the token nor the metrics tell. */
+const failingText = (failing, number) => {
+  if (failing === undefined) return number > 0 ? html`<a class="bad" href=${link("webhooks")}>${count(number)}</a>` : number === 0 && "none";
+  if (failing.length === 0) return "none";
+  return failing.map(({ id, failingSince, target }) => html`<div key=${id}><a class="bad" href=${link("webhooks", String(id))}>webhook ${id}</a>, ${target},
+    ${" "}${failingSince === null ? "disabled" : html`since <${Time} unix=${failingSince / 1000} />`}</div>`);
+};
+
+/** Portico itself, by its metrics. */
+const Process = ({ metrics, failing }) => {
+  const started = metrics.process_start_time_seconds;
+  const [pending, retrying] = ["pending", "retrying"].map((state) => metrics[`portico_webhook_deliveries_open{state="${state}"}`]);
+  return html`<${Card} title="Portico"><${Facts} rows=${[
+    ["Version", version],
+    ["Running for", started !== undefined && lengthText(Date.now() / 1000 - started)],
+    ["Store", metrics.portico_store_bytes !== undefined && bytesText(metrics.portico_store_bytes)],
+    ["Free on its disk", metrics.portico_disk_free_bytes !== undefined && bytesText(metrics.portico_disk_free_bytes)],
+    ["Webhooks that fail", failingText(failing, metrics['portico_webhooks{state="failing"}'])],
+    ["Deliveries that wait", pending !== undefined && `${count(pending)} for a first attempt, ${count(retrying)} to be tried again`],
+    ["Metrics", started === undefined ? "not shown to this page" : html`<a href=${`${base}/metrics`}>for Prometheus</a>`],
+  ]} /><//>`;
 };
 
 export const Node = ({ tip, isLost }) => {
   const { value, error } = useLoaded(load, [tip]);
   if (value === undefined) return html`<h1 tabindex="-1">Node</h1><${Failure} error=${error} />`;
-  const { ready, configuration, syncing, pool, peers } = value;
+  const { ready, configuration, syncing, last, pool, peers, metrics, failing } = value;
   const behind = Math.max(0, syncing.blocks);
   return html`<h1 tabindex="-1">Node</h1><${Failure} error=${error} />
     <div class="grid">
       <${Card} title="Health">
-        ${healthOf(ready, isLost)}
+        <${Problems} of=${ready} isLost=${isLost} />
         <${Facts} rows=${[
-          ["Last block", mark(ready.tip)],
+          ["Last block", last ? html`${mark(last)} <${Time} unix=${last.timestamp.unix} />` : mark(ready.tip)],
           ["Final up to", mark(ready.final)],
           ["Readable from", mark(ready.oldest)],
           ["Network", behind === 0 ? "caught up" : `${count(behind)} blocks ahead`],
         ]} />
       <//>
-      <${Card} title="Network"><${Facts} rows=${[
+      <${Process} metrics=${metrics} failing=${failing} />
+      <${Card} title="Network" wide><${Facts} rows=${[
         ["Token", `${configuration.token} (${configuration.symbol})`],
         ["Network hash", html`<span class="id">${configuration.nethash}</span>`],
         ["Block time", `${configuration.constants.blocktime} s`],
         ["Delegates that forge", count(configuration.constants.activeDelegates)],
         ["Node version", configuration.core?.version],
-        ["Metrics", html`<a href=${`${base}/metrics`}>for Prometheus</a>`],
       ]} /><//>
       <${Card} title=${pool === undefined ? "Pool" : `Pool: ${count(pool.meta.totalCount)} transactions wait to be forged`} wide>
         ${pool === undefined ? html`<p class="notice">This node tells nothing of its pool.</p>` : html`<${TransactionTable} transactions=${pool.data} empty="Nothing is waiting." />`}

@@ -1,10 +1,10 @@
 // The pieces that pages are made of.
 import { html, useEffect, useRef, useState } from "./lib/preact.js";
 import uPlot from "./lib/uplot.js";
-import { ask } from "./api.js";
+import { wordsOf } from "./api.js";
 
 /** What all pages know; set once the node has answered (app.js). */
-export const network = { symbol: "", blocktime: 8 };
+export const network = { symbol: "", blocktime: 8, isLoaded: false };
 
 /** Loads something now and whenever `keys` change. Until the next answer, the last one stays. */
 export const useLoaded = (load, keys) => {
@@ -24,7 +24,7 @@ const places = 8;
 
 /** A whole number of the smallest unit, as people write it: 1 234.5 for 123450000000. */
 export const amountText = (amount, digits = places) => {
-  const text = String(amount ?? "0");
+  const text = String(amount ?? 0);
   const [sign, number] = text.startsWith("-") ? ["−", text.slice(1)] : ["", text];
   const padded = number.padStart(places + 1, "0");
   const whole = padded.slice(0, -places).replace(/\B(?=(\d{3})+$)/g, "\u202f");
@@ -35,29 +35,42 @@ export const Amount = ({ of, digits }) => html`<span class="amount">${amountText
 
 export const count = (number) => Number(number).toLocaleString("en").replaceAll(",", "\u202f");
 
-const ago = (seconds) => {
-  if (seconds < 2) return "now";
-  if (seconds < 100) return `${Math.round(seconds)} s ago`;
-  if (seconds < 6000) return `${Math.round(seconds / 60)} min ago`;
-  if (seconds < 172_800) return `${Math.round(seconds / 3600)} h ago`;
-  return `${Math.round(seconds / 86_400)} days ago`;
+/** A length of time as people say it. */
+export const lengthText = (seconds) => {
+  if (seconds < 100) return `${Math.round(seconds)} s`;
+  if (seconds < 6000) return `${Math.round(seconds / 60)} min`;
+  if (seconds < 172_800) return `${Math.round(seconds / 3600)} h`;
+  return `${count(Math.round(seconds / 86_400))} days`;
 };
+
+const units = ["bytes", "kB", "MB", "GB", "TB"];
+export const bytesText = (bytes) => {
+  const power = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
+  return `${(bytes / 1000 ** power).toFixed(power < 2 ? 0 : 1)} ${units[power]}`;
+};
+
+/** JSON with whole numbers of any size. */
+export const jsonText = (value) => JSON.stringify(value, (_name, part) => (typeof part === "bigint" ? String(part) : part), 2);
 
 /** Seconds after which a date says more. */
 const longAgo = 60 * 86_400;
 
-/** A moment in Unix seconds, with its date if it is `full`. The chain's clock may run ahead. What is ago grows while no block comes, too. */
-export const Time = ({ unix, full }) => {
+const distance = (seconds) => {
+  if (Math.abs(seconds) < 2) return "now";
+  return seconds < 0 ? `in ${lengthText(-seconds)}` : `${lengthText(seconds)} ago`;
+};
+
+/** A moment in Unix seconds, and how far it is, which grows while no block comes, too. `short`: of today, without the date. */
+export const Time = ({ unix, short: isShort = false }) => {
   const [, renew] = useState(0);
   useEffect(() => {
     const timer = setInterval(() => renew((times) => times + 1), 2000);
     return () => clearInterval(timer);
   }, []);
   const iso = new Date(unix * 1000).toISOString();
-  const date = iso.slice(0, full ? 19 : 16).replace("T", " ");
   const seconds = Date.now() / 1000 - unix;
-  const past = seconds < (full ? 0 : -60) || seconds > longAgo ? undefined : ago(seconds);
-  return html`<time datetime=${iso} title=${iso}>${full ? `${date} UTC` : (past ?? date)}</time>${full && past && html` <small>${past}</small>`}`;
+  const isToday = iso.slice(0, 10) === new Date().toISOString().slice(0, 10);
+  return html`<time datetime=${iso}>${iso.slice(isShort && isToday ? 11 : 0, 19).replace("T", " ")} UTC</time>${Math.abs(seconds) < longAgo && html` <small class="distance">${distance(seconds)}</small>`}`;
 };
 
 export const link = (...path) => `#/${path.map((part) => encodeURIComponent(part)).join("/")}`;
@@ -68,29 +81,49 @@ export const TransactionLink = ({ id }) => html`<a class="id" href=${link("trans
 export const DelegateLink = ({ name }) => html`<a href=${link("delegates", name)}>${name}</a>`;
 
 export const Notice = ({ kind = "quiet", children }) => html`<p class="notice ${kind}" role=${kind === "bad" ? "alert" : undefined}>${children}</p>`;
-export const Failure = ({ error }) => error && html`<${Notice} kind="bad">${error.message}<//>`;
+export const Failure = ({ error }) => error && html`<${Notice} kind="bad">${wordsOf(error)}<//>`;
+export const Missing = ({ what, error }) =>
+  html`<h1 tabindex="-1">Not found</h1>${error ? html`<${Failure} error=${error} />` : html`<${Notice}>There is no such ${what} on this chain.<//>`}`;
+export const Waiting = () => html`<h1 tabindex="-1">…</h1>`;
 
 export const Card = ({ title, wide, children }) => html`<section class="card ${wide ? "wide" : ""}"><h2>${title}</h2>${children}</section>`;
 
 /** Rows of what is known of one thing: [name, value]. Those without a value are left out. */
 export const Facts = ({ rows }) => html`<dl class="facts">${rows
-  .filter(([, value]) => value !== undefined && value !== null && value !== "")
+  .filter(([, value]) => value !== undefined && value !== null && value !== "" && value !== false)
   .map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+
+/** Whether what is in an element is wider than itself. */
+const useIsWide = (place) => {
+  const [isWide, setWide] = useState(false);
+  useEffect(() => {
+    const watch = new ResizeObserver(() => setWide(place.current.scrollWidth > place.current.clientWidth));
+    for (const element of [place.current, place.current.firstChild]) watch.observe(element);
+    return () => watch.disconnect();
+  }, []);
+  return isWide;
+};
+
+const Rows = ({ caption, columns, rows, keyOf }) => {
+  const place = useRef();
+  const isWide = useIsWide(place);
+  return html`${isWide && html`<p class="notice">The table is wider than the page: scroll it sideways.</p>`}
+    <div class="scroll" ref=${place} tabindex="0" role="region" aria-label=${caption}><table>
+      <caption class="hidden">${caption}</caption>
+      <thead><tr>${columns.map(([heading, , kind]) => html`<th scope="col" class=${kind}>${heading}</th>`)}</tr></thead>
+      <tbody>${rows.map((row) => html`<tr key=${keyOf(row)}>${columns.map(([heading, cell, kind]) => html`<td class=${kind} data-heading=${heading}>${cell(row)}</td>`)}</tr>`)}</tbody>
+    </table></div>`;
+};
 
 /** A table that turns into a list of cards on a narrow screen. `columns`: [heading, cell of a row, class]. */
 export const Table = ({ caption, columns, rows, keyOf = (row) => row.id, empty = "There is nothing here." }) =>
-  rows.length === 0
-    ? html`<p class="notice">${empty}</p>`
-    : html`<div class="scroll" tabindex="0" role="region" aria-label=${caption}><table>
-        <caption class="hidden">${caption}</caption>
-        <thead><tr>${columns.map(([heading, , kind]) => html`<th scope="col" class=${kind}>${heading}</th>`)}</tr></thead>
-        <tbody>${rows.map((row) => html`<tr key=${keyOf(row)}>${columns.map(([heading, cell, kind]) => html`<td class=${kind} data-heading=${heading}>${cell(row)}</td>`)}</tr>`)}</tbody>
-      </table></div>`;
+  rows.length === 0 ? html`<p class="notice">${empty}</p>` : html`<${Rows} caption=${caption} columns=${columns} rows=${rows} keyOf=${keyOf} />`;
 
-/** A list that is walked page by page. `path` has its query begun. */
-export const Paged = ({ path, tip, withToken, show }) => {
+/** A list that is walked page by page: `list` takes the page as a query. A list with another `name` is another. */
+export const Paged = ({ name, list, tip, show }) => {
   const [page, setPage] = useState(1);
-  const { value, error } = useLoaded((signal) => ask(`${path}&page=${page}`, { signal, withToken }), [path, page, page === 1 ? tip : 0]);
+  useEffect(() => setPage(1), [name]);
+  const { value, error } = useLoaded((signal) => list({ page, limit: 25 }, { signal }), [name, page, page === 1 ? tip : 0]);
   if (value === undefined) return html`<${Failure} error=${error} />`;
   const pages = Math.max(1, value.meta.pageCount ?? 1);
   return html`<${Failure} error=${error} />${show(value.data)}

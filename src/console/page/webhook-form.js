@@ -1,7 +1,7 @@
 // The form that makes and changes webhooks, and tries their conditions on recent payloads.
 import { html, useState } from "./lib/preact.js";
-import { ask } from "./api.js";
-import { Failure, Notice, Table, Time } from "./parts.js";
+import { client } from "./api.js";
+import { Failure, jsonText, Notice, Table, Time } from "./parts.js";
 
 const example = '[{"key": "amount", "condition": "gte", "value": 100000000}]';
 
@@ -34,7 +34,7 @@ const draftOf = (form) => {
 };
 
 /** The members that differ from those of a webhook: what is not changed here is not sent. */
-const changesOf = (draft, webhook) => Object.fromEntries(Object.entries(draft).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(webhook[name])));
+const changesOf = (draft, webhook) => Object.fromEntries(Object.entries(draft).filter(([name, value]) => jsonText(value) !== jsonText(webhook[name])));
 
 /** The first event that a list of names and patterns asks for; the node tries conditions on the payloads of one. */
 const firstEvent = (names, events) => {
@@ -49,7 +49,7 @@ const Trial = ({ results }) => html`
   ${results.length > 0 && html`<${Table} caption="Conditions tried on recent payloads" keyOf=${({ timestamp, index }) => `${timestamp} ${index}`}
     rows=${results.map((result, index) => ({ ...result, index }))} columns=${[
       ["Sent", ({ matches }) => (matches ? html`<b class="good">yes</b>` : "no")],
-      ["When", ({ timestamp }) => timestamp !== null && html`<${Time} unix=${timestamp / 1000} />`],
+      ["When", ({ timestamp }) => timestamp !== null && html`<${Time} unix=${timestamp / 1000} short />`],
       ["Why", ({ conditions }) => (conditions.length === 0 ? "no conditions: every event is sent" : conditions.map(({ reason }) => reason).join(" "))],
     ]} />`}`;
 
@@ -58,7 +58,7 @@ const More = ({ webhook = {} }) => {
   const { order = "first", confirmations = 0, batch, rate, tags = [], description = "" } = webhook;
   const orders = { first: "first attempts in order", strict: "strictly in order", none: "in any order" };
   return html`<details><summary>More</summary><div class="stack">
-    <label for="from">${webhook.id === undefined ? "Begin at: tip, genesis, or a height (empty: tip)" : "Go on from: tip, genesis, or a height (empty: where it stands)"}</label>
+    <label for="from">${webhook.id === undefined ? "Begin at: tip, genesis, or a height (empty: tip)" : "Continue from: tip, genesis, or a height (empty: its position)"}</label>
     <input id="from" name="from" />
     <label for="order">Order</label>
     <select id="order" name="order">${Object.entries(orders).map(([value, text]) => html`<option key=${value} value=${value} selected=${value === order}>${text}</option>`)}</select>
@@ -68,7 +68,7 @@ const More = ({ webhook = {} }) => {
     <input id="batch-size" name="batch-size" type="number" min="1" max="100" defaultValue=${batch?.size ?? 1} />
     <label for="batch-wait">Milliseconds to wait for them</label>
     <input id="batch-wait" name="batch-wait" type="number" min="0" max="60000" defaultValue=${batch?.wait ?? 0} />
-    <label for="rate">Deliveries a second, at the most (empty: no limit)</label>
+    <label for="rate">Deliveries per second, at the most (empty: no limit)</label>
     <input id="rate" name="rate" type="number" min="0" step="any" defaultValue=${rate ?? ""} />
     <label for="tags">Tags, separated by commas</label>
     <input id="tags" name="tags" defaultValue=${tags.join(", ")} />
@@ -91,16 +91,11 @@ export const WebhookForm = ({ webhook, events, onDone }) => {
     }
   };
   const save = act(async (draft) => {
-    const reply =
-      webhook === undefined
-        ? await ask("/webhooks", { body: draft, withToken: true })
-        : await ask(`/webhooks/${webhook.id}`, { method: "PATCH", body: changesOf(draft, webhook), withToken: true });
-    onDone(reply.data);
+    onDone(webhook === undefined ? await client.webhooks.create(draft) : await client.webhooks.update(webhook.id, changesOf(draft, webhook)));
     return {};
   });
   const attempt = act(async ({ events: names, conditions, match }) => {
-    const { data } = await ask("/webhooks/dry-run", { body: { event: firstEvent(names, events), conditions, match }, withToken: true });
-    return { results: data };
+    return { results: await client.webhooks.dryRun({ event: firstEvent(names, events), conditions, match }) };
   });
   const { event = "transaction.applied", target = "", conditions = [], match = "any", enabled = true } = webhook ?? {};
   return html`<form class="stack" onSubmit=${save}>
@@ -110,7 +105,7 @@ export const WebhookForm = ({ webhook, events, onDone }) => {
     <label for="target">Target, an http or https URL</label>
     <input id="target" name="target" type="url" required defaultValue=${target} placeholder="https://example.org/hook" />
     <label for="conditions">Conditions, as JSON; empty: every event</label>
-    <textarea id="conditions" name="conditions" spellcheck=${false} placeholder=${example} defaultValue=${conditions.length === 0 ? "" : JSON.stringify(conditions, null, 2)}></textarea>
+    <textarea id="conditions" name="conditions" spellcheck=${false} placeholder=${example} defaultValue=${conditions.length === 0 ? "" : jsonText(conditions)}></textarea>
     <label for="match">It is sent when</label>
     <select id="match" name="match"><option value="any" selected=${match === "any"}>any condition holds</option><option value="all" selected=${match === "all"}>all conditions hold</option></select>
     <div class="row"><input id="enabled" name="enabled" type="checkbox" defaultChecked=${enabled} /> <span><label for="enabled" class="inline">Enabled</label></span></div>

@@ -1,11 +1,11 @@
 // Webhooks: what there is, where each stands, and its deliveries. All of it needs the node's webhook token.
 import { html, useEffect, useRef, useState } from "./lib/preact.js";
-import { ask, keepToken, readToken, Refusal } from "./api.js";
-import { Card, count, Facts, Failure, link, Paged, Table, Time, useLoaded } from "./parts.js";
+import { client, isRefused, keepToken, readToken } from "./api.js";
+import { Deliveries, Delivery, Waiting } from "./deliveries.js";
+import { Card, count, Facts, Failure, jsonText, link, Table, Time, useLoaded } from "./parts.js";
 import { WebhookForm } from "./webhook-form.js";
 
 const blocksText = (number) => `${count(number)} ${Number(number) === 1 ? "block" : "blocks"}`;
-const get = async (path, signal) => (await ask(path, { signal, withToken: true })).data;
 
 const TokenForm = ({ onToken, error }) => {
   const enter = (event) => {
@@ -18,7 +18,7 @@ const TokenForm = ({ onToken, error }) => {
       <p class="notice">Webhooks are for those who run this node. The token is what --webhook-token says, or the content of the file webhook-token in the data folder. It is kept until this tab is closed.</p>
       <form class="stack" onSubmit=${enter}>
         <label for="token">Token</label><input id="token" name="token" type="password" autocomplete="off" required />
-        <div class="row"><button>Go on</button></div>
+        <div class="row"><button>Continue</button></div>
       </form>
       <${Failure} error=${error} />
     <//></div>`;
@@ -27,19 +27,21 @@ const TokenForm = ({ onToken, error }) => {
 /** Asks for the token until there is one that the node takes. */
 const withToken = (Inner) => (props) => {
   const [entered, setEntered] = useState(0);
-  const { error, isLoading, value } = useLoaded((signal) => (readToken() === "" ? Promise.reject(new Refusal(401, "")) : get("/webhooks/events", signal)), [entered]);
+  const { error, isLoading, value } = useLoaded(async (signal) => (readToken() === "" ? undefined : (await client.webhooks.events({}, { signal })).data), [entered]);
   const forget = () => {
     keepToken("");
     setEntered(entered + 1);
   };
-  if (error instanceof Refusal && error.status === 401) return html`<${TokenForm} onToken=${() => setEntered(entered + 1)} error=${readToken() === "" ? undefined : new Error("The node does not take this token.")} />`;
+  const isWrong = isRefused(error, 401);
+  if (isWrong || readToken() === "") return html`<${TokenForm} onToken=${() => setEntered(entered + 1)} error=${isWrong ? new Error("The node does not take this token.") : undefined} />`;
   if (value === undefined) return html`<h1 tabindex="-1">Webhooks</h1>${isLoading ? null : html`<${Failure} error=${error} />`}`;
   return html`<${Inner} ...${props} events=${value} forget=${forget} />`;
 };
 
-const stateOf = ({ enabled, disabledBecause, failingSince }, full = false) => {
-  if (!enabled) return html`<span class=${disabledBecause === null ? "" : "bad"}>${disabledBecause === null ? "disabled" : `disabled: ${disabledBecause}`}</span>`;
-  return failingSince === null ? html`<span class="good">enabled</span>` : html`<span class="bad">failing since <${Time} unix=${failingSince / 1000} full=${full} /></span>`;
+const reasons = { gone: "its target answered 410 (gone)", failing: "every attempt has failed for days" };
+const stateOf = ({ enabled, disabledBecause, failingSince }) => {
+  if (!enabled) return html`<span class=${disabledBecause === null ? "" : "bad"}>${disabledBecause === null ? "disabled" : `disabled: ${reasons[disabledBecause] ?? disabledBecause}`}</span>`;
+  return failingSince === null ? html`<span class="good">enabled</span>` : html`<span class="bad">failing since <${Time} unix=${failingSince / 1000} /></span>`;
 };
 
 const Secret = ({ made }) => {
@@ -54,7 +56,7 @@ const Secret = ({ made }) => {
 
 export const Webhooks = withToken(({ events, forget, tip }) => {
   const [made, setMade] = useState();
-  const { value, error } = useLoaded((signal) => ask("/webhooks?limit=100", { signal, withToken: true }), [tip, made]);
+  const { value, error } = useLoaded(async (signal) => client.webhooks.list({ limit: 100 }, { signal }), [tip, made]);
   const { data = [], meta } = value ?? {};
   return html`<h1 tabindex="-1">Webhooks</h1><${Failure} error=${error} />
     <div class="grid">
@@ -62,10 +64,10 @@ export const Webhooks = withToken(({ events, forget, tip }) => {
       <${Card} title=${meta?.totalCount > data.length ? `The first ${data.length} of ${count(meta.totalCount)} webhooks` : "All webhooks"} wide>
         <${Table} caption="Webhooks" rows=${data} empty="There are none yet." columns=${[
           ["Webhook", ({ id }) => html`<a href=${link("webhooks", String(id))}>${id}</a>`],
-          ["Events", ({ event, events: names }) => (names ?? [event]).join(", ")],
-          ["Target", ({ target }) => target],
           ["State", (webhook) => html`${stateOf(webhook)}${webhook.pausedUntil && html`, paused until <${Time} unix=${webhook.pausedUntil / 1000} />`}`],
           ["Behind", ({ behind }) => (behind === undefined || behind === null ? "–" : blocksText(behind)), "num"],
+          ["Target", ({ target }) => target, "long"],
+          ["Events", ({ event, events: names }) => (names ?? [event]).join(", ")],
         ]} />
       <//>
       <${Card} title="A new webhook" wide><${WebhookForm} key=${made?.id} events=${events} onDone=${setMade} /><//>
@@ -73,39 +75,13 @@ export const Webhooks = withToken(({ events, forget, tip }) => {
     <p><button class="plain" onClick=${forget}>Forget the token</button></p>`;
 });
 
-const Attempts = ({ attempts }) => html`<${Table} caption="Attempts" rows=${attempts} keyOf=${({ at }) => at} empty="No attempt yet." columns=${[
-  ["When", ({ at }) => html`<${Time} unix=${at / 1000} full />`],
-  ["Answer", ({ status, error, stage }) => (error === null ? status : `${stage}: ${error}`)],
-  ["Took", ({ duration }) => `${duration} ms`, "num"],
-  ["Body", ({ body }) => body],
-]} />`;
-
-const Delivery = ({ webhookId, id, tip }) => {
-  const path = `/webhooks/${webhookId}/deliveries/${id}`;
-  const [asked, setAsked] = useState(0);
-  const [failure, setFailure] = useState();
-  const { value, error } = useLoaded((signal) => get(path, signal), [id, tip, asked]);
-  const again = () => ask(`${path}/redeliver`, { method: "POST", withToken: true }).then(() => setAsked(asked + 1), setFailure);
-  if (value === undefined) return html`<${Failure} error=${error} />`;
-  return html`<h1 tabindex="-1">Delivery ${id} of webhook ${webhookId}</h1>
-    <p><a href=${link("webhooks", webhookId)}>All deliveries</a></p>
-    <div class="grid">
-      <${Card} title="Delivery" wide>
-        <${Facts} rows=${[["Event", value.event], ["State", value.state], ["Happened", html`<${Time} unix=${value.timestamp / 1000} full />`], ["Next attempt", value.dueAt && html`<${Time} unix=${value.dueAt / 1000} full />`], ["Id", html`<span class="id">${value.messageId}</span>`]]} />
-        <div class="row"><button class="plain" onClick=${again}>Send it again</button></div><${Failure} error=${failure} />
-      <//>
-      <${Card} title=${`Attempts (${count(value.attemptCount)})`} wide><${Attempts} attempts=${value.attempts} /><//>
-      <${Card} title="Payload" wide><pre tabindex="0">${JSON.stringify(value.payload, null, 2)}</pre><//>
-    </div>`;
-};
-
-const Replay = ({ path, onDone }) => {
+const Replay = ({ id, onDone }) => {
   const [error, setError] = useState();
   const replay = async (event) => {
     event.preventDefault();
     const data = new FormData(event.target);
     try {
-      await ask(`${path}/replay`, { body: { from: Number(data.get("from")), to: Number(data.get("to")) }, withToken: true });
+      await client.webhooks.replay(id, { from: Number(data.get("from")), to: Number(data.get("to")) });
       setError(undefined);
       onDone("The events of these blocks are sent again.");
     } catch (failure) {
@@ -119,37 +95,27 @@ const Replay = ({ path, onDone }) => {
   </form>`;
 };
 
-const deliveryColumns = (webhookId) => [
-  ["Delivery", (row) => html`<a href=${link("webhooks", webhookId, String(row.id))}>${row.id}</a>`],
-  ["Event", ({ event }) => event],
-  ["State", ({ state }) => html`<span class=${state === "delivered" ? "good" : state === "dead" || state === "retrying" ? "bad" : ""}>${state}</span>`],
-  ["Attempts", ({ attemptCount }) => count(attemptCount), "num"],
-  ["Last answer", ({ attempts }) => (attempts.length === 0 ? "–" : (attempts.at(-1).error ?? attempts.at(-1).status))],
-  ["Happened", ({ timestamp }) => html`<${Time} unix=${timestamp / 1000} />`],
-];
-
 const One = ({ id, tip, events }) => {
-  const path = `/webhooks/${encodeURIComponent(id)}`;
   const [done, setDone] = useState({ times: 0 });
   const [isEditing, setEditing] = useState(false);
-  const { value: webhook, error } = useLoaded((signal) => get(path, signal), [id, tip, done.times]);
+  const { value: webhook, error } = useLoaded((signal) => client.webhooks.get(id, { signal }), [id, tip, done.times]);
   const tell = (text, made) => setDone({ times: done.times + 1, text, made });
   const act = (work) => () => work().catch((failure) => setDone({ times: done.times, failure }));
   const ping = act(async () => {
-    await ask(`${path}/ping`, { method: "POST", withToken: true });
+    await client.webhooks.ping(id);
     tell("A ping is on its way.");
   });
   const resume = act(async () => {
-    await ask(path, { method: "PATCH", body: { pausedUntil: null }, withToken: true });
+    await client.webhooks.update(id, { pausedUntil: null });
     tell("Its target is sent to again.");
   });
   const rotate = act(async () => {
-    const { data } = await ask(`${path}/rotate`, { method: "POST", withToken: true });
-    tell(undefined, { id, ...data });
+    const secret = await client.webhooks.rotate(id);
+    tell(undefined, { id, ...secret });
   });
   const remove = act(async () => {
     if (!confirm(`Delete webhook ${id} and its deliveries?`)) return;
-    await ask(path, { method: "DELETE", withToken: true });
+    await client.webhooks.delete(id);
     location.hash = "#/webhooks";
   });
   if (webhook === undefined) return html`<h1 tabindex="-1">Webhook ${id}</h1><${Failure} error=${error} />`;
@@ -157,17 +123,18 @@ const One = ({ id, tip, events }) => {
     ${done.text && html`<p class="notice good" role="status">${done.text}</p>`}
     <div class="grid">
       ${done.made && html`<${Secret} made=${done.made} />`}
+      <${Waiting} webhook=${webhook} tip=${`${tip} ${done.times}`} onDone=${tell} />
       <${Card} title="Webhook" wide>
         <${Facts} rows=${[
           ["Events", (webhook.events ?? [webhook.event]).join(", ")],
           ["Target", webhook.target],
-          ["State", stateOf(webhook, true)],
-          ["Its target is paused", webhook.pausedUntil && html`until <${Time} unix=${webhook.pausedUntil / 1000} full />`],
-          ["Where it stands", webhook.cursor && `${webhook.cursor}, ${blocksText(webhook.behind)} behind`],
+          ["State", stateOf(webhook)],
+          ["Its target is paused", webhook.pausedUntil && html`until <${Time} unix=${webhook.pausedUntil / 1000} />`],
+          ["Position", webhook.cursor && `${webhook.cursor}, ${blocksText(webhook.behind)} behind`],
           ["Description", webhook.description || undefined],
           ["Tags", webhook.tags?.length > 0 ? webhook.tags.join(", ") : undefined],
-          ["Conditions", webhook.conditions.length === 0 ? "none" : html`<pre tabindex="0">${JSON.stringify(webhook.conditions, null, 2)}</pre>`],
-          ["Created", html`<${Time} unix=${webhook.createdAt / 1000} full />`],
+          ["Conditions", webhook.conditions.length === 0 ? "none" : html`<pre tabindex="0">${jsonText(webhook.conditions)}</pre>`],
+          ["Created", html`<${Time} unix=${webhook.createdAt / 1000} />`],
         ]} />
         <div class="row">
           <button class="plain" onClick=${ping}>Ping</button>
@@ -176,12 +143,10 @@ const One = ({ id, tip, events }) => {
           <button class="plain" onClick=${rotate}>New secret</button>
           <button class="danger" onClick=${remove}>Delete</button>
         </div>
-        <${Replay} path=${path} onDone=${tell} />
+        <${Replay} id=${id} onDone=${tell} />
       <//>
       ${isEditing && html`<${Card} title="Change it" wide><${WebhookForm} webhook=${webhook} events=${events} onDone=${() => { setEditing(false); tell("It is changed."); }} /><//>`}
-      <${Card} title="Deliveries, newest first" wide>
-        <${Paged} path=${`${path}/deliveries?limit=25`} tip=${`${tip} ${done.times}`} withToken show=${(rows) => html`<${Table} caption="Deliveries" rows=${rows} empty="Nothing was sent yet." columns=${deliveryColumns(id)} />`} />
-      <//>
+      <${Deliveries} webhookId=${id} tip=${`${tip} ${done.times}`} onDone=${tell} />
     </div>`;
 };
 

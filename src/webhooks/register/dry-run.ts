@@ -26,6 +26,12 @@ const createSubjects = (payload: unknown): ((condition: CompiledCondition) => Su
 /** Patterns are tried in a thread on texts of so many characters and more, where one may take 20 ms. */
 const longText = 500;
 
+/** For whoever writes `data.height` for `height`: it is `data` that conditions are about. */
+const pathHint = (payload: unknown, [first, ...path]: readonly string[]): string => {
+  const key = path.join(".");
+  return first === "data" && subjectsAt(payload, { key, path }).length > 0 ? `. Write "${key}": keys begin within "data"` : "";
+};
+
 const holds = async (condition: CompiledCondition, subjects: readonly Subject[], patterns: Pick<PatternWorker, "test">): Promise<boolean> => {
   const texts = condition.condition === "regexp" ? subjects.map((subject) => subject.text() ?? "") : [];
   if (texts.every((text) => text.length < longText)) return condition.test(subjects);
@@ -55,7 +61,8 @@ const tryOut = async (request: DryRunRequest, { recent, events, patterns }: DryR
     const results: ConditionResult[] = [];
     for (const condition of compiled) {
       const subjects = subjectsOf(condition);
-      results.push(await loopShare.run(async () => explain(condition, subjects, await holds(condition, subjects, patterns))));
+      const result = await loopShare.run(async () => explain(condition, subjects, await holds(condition, subjects, patterns)));
+      results.push(subjects.length > 0 ? result : { ...result, reason: result.reason + pathHint(payload, condition.path) });
     }
     return { matches: combine(results.map((result) => result.holds), match), timestamp, payload, conditions: results };
   };

@@ -1,4 +1,4 @@
-import type { WebhookRow } from "../rows/rows.js";
+import { openStates, type WebhookRow } from "../rows/rows.js";
 import type { WebhookStore } from "../rows/store.js";
 import { atOnce, runSliced, type Sliced } from "../../async/time-slicing.js";
 import { canonicalEvent } from "../../follow/event-names.js";
@@ -148,13 +148,19 @@ export const blocksBehind = (cursor: string, tip: number): number => {
 export interface WebhookStanding {
   /** How many are enabled and deliver, enabled and fail, disabled. */
   byState: { enabled: number; failing: number; disabled: number };
+  /** Deliveries of enabled ones that are not settled. */
+  open: { pending: number; retrying: number };
   /** Of the enabled one that is farthest behind: blocks to the tip. */
   blocksBehind: number;
 }
 
 /** Looks at all of them, which may be ten thousand. `tip`: its height. */
 export function* standingOf({ register, store }: { register: Register; store: WebhookStore }, tip: number): Sliced<WebhookStanding> {
-  const standing: WebhookStanding = { byState: { enabled: 0, failing: 0, disabled: 0 }, blocksBehind: 0 };
+  const standing: WebhookStanding = {
+    byState: { enabled: 0, failing: 0, disabled: 0 },
+    open: { pending: 0, retrying: 0 },
+    blocksBehind: 0,
+  };
   for (const { id, enabled } of register.rows().values()) {
     yield;
     const progress = enabled ? store.progress(id) : undefined;
@@ -162,6 +168,7 @@ export function* standingOf({ register, store }: { register: Register; store: We
       standing.byState.disabled++;
       continue;
     }
+    for (const state of openStates) standing.open[state] += store.countOf(id, state);
     standing.byState[progress.failing === undefined ? "enabled" : "failing"]++;
     if (progress.cursor !== undefined) standing.blocksBehind = Math.max(standing.blocksBehind, blocksBehind(progress.cursor, tip));
   }
