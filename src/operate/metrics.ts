@@ -91,7 +91,7 @@ const blocksBehind = async (sync: SyncState | undefined, height: () => number): 
 const createWebhookGauge = (registry: Registry, webhooks: () => Promise<WebhookFigures | undefined>): void => {
   void new Gauge({
     name: "portico_webhooks",
-    help: "Webhooks by state.",
+    help: "Webhooks by state: enabled, failing or disabled.",
     labelNames: ["state"],
     aggregator: "max",
     registers: [registry],
@@ -131,9 +131,9 @@ interface EdgeFigures {
 }
 
 const createEdgeGauges = (registry: Registry, edge: EdgeFigures): void => {
-  const streams = { name: "portico_streams", help: "Event streams, change streams and other streamed replies that are open.", aggregator: "sum" } as const;
+  const streams = { name: "portico_streams", help: "Open event streams, change streams and other streamed replies.", aggregator: "sum" } as const;
   addGauge(registry, streams, () => edge.streams.count);
-  const help = "Bytes of the replies that are kept until the tip moves, at most `cacheSize` in each process.";
+  const help = "Size of the reply cache in bytes; at most `cacheSize` per process.";
   addGauge(registry, { name: "portico_reply_cache_bytes", help, aggregator: "sum" }, () => edge.cached);
 };
 
@@ -158,18 +158,18 @@ const createGauges = (registry: Registry, { reports, clock, sync, dataDir, loopL
 
   gauge("portico_tip_height", "Height of the last block.", "max", height);
   gauge("portico_tip_age_seconds", "Seconds since the last block was forged.", "max", tipAge);
-  gauge("portico_blocks_behind", "Blocks that the network has beyond the tip.", "max", () => blocksBehind(sync, height));
-  gauge("portico_store_bytes", "Bytes of the store's files.", "max", storeBytes);
+  gauge("portico_blocks_behind", "Blocks by which the node is behind its network.", "max", () => blocksBehind(sync, height));
+  gauge("portico_store_bytes", "Size of the store's files in bytes.", "max", storeBytes);
   gauge(
     "portico_event_loop_lag_seconds",
-    "Seconds by which the event loop was late at the most in the last second; of the process that is worst off.",
+    "Largest delay of the event loop in the last second, in seconds; with several processes, the largest of all.",
     "max",
     () => loopLag.milliseconds() / 1000,
   );
   const farthestBehind = async (): Promise<number | undefined> => (await webhooks())?.blocksBehind;
-  gauge("portico_webhook_blocks_behind", "Blocks to the tip of the enabled webhook that is farthest behind.", "max", farthestBehind);
+  gauge("portico_webhook_blocks_behind", "Blocks by which the slowest enabled webhook is behind the tip.", "max", farthestBehind);
   gauge("portico_lake_height", "Height of the last block in the lake's files.", "max", () => needs.lake()?.height);
-  gauge("portico_lake_success_age_seconds", "Seconds since a file of the lake was written, or there was nothing to write.", "max", lakeAge);
+  gauge("portico_lake_success_age_seconds", "Seconds since a lake file was written or none was due.", "max", lakeAge);
   createWebhookGauge(registry, webhooks);
 };
 
@@ -185,12 +185,12 @@ const createDefaults = (register: Registry): void => {
 };
 
 const durationsName = "portico_http_request_duration_seconds";
-const durationsHelp = "Seconds from a request's arrival until its reply was handed to the connection, less what it waited for its client.";
+const durationsHelp = "Seconds from a request's arrival until its reply was handed to the connection, without the feed's wait and without streams. Status 499: the client left first.";
 
 const createDeliveries = (registry: Registry): Metrics["deliveryEnded"] => {
   const deliveries = new Counter({
     name: "portico_webhook_deliveries_total",
-    help: "Attempts of webhook deliveries that were delivered or failed, and deliveries that were given up: dead or superseded.",
+    help: "Webhook delivery attempts by outcome (delivered, failed), and deliveries given up (dead, superseded).",
     labelNames: ["outcome"],
     registers: [registry],
   });
@@ -215,7 +215,7 @@ export const createMetrics = (needs: MetricsNeeds): Metrics => {
   const durations = createRequestDurations();
   const cache = new Counter({
     name: "portico_reply_cache_requests_total",
-    help: "Requests whose replies are kept until the tip moves, by whether they were there.",
+    help: "Lookups in the reply cache, by result: hit or miss.",
     labelNames: ["result"],
     registers: [registry],
   });

@@ -1,9 +1,16 @@
 import { readFileSync } from "node:fs";
 import { optionsTable as commandLineTable } from "../../examples/standalone/options.js";
+import { createWorkerMetrics } from "../../examples/standalone/worker-metrics.js";
 import { v1Routes } from "../../src/api/v1/index.js";
 import { v2Routes } from "../../src/api/index.js";
+import { coreAssets } from "../../src/api/v2/transactions.js";
+import { coreTransactionTypes } from "../../src/chain/blocks/transaction-types.js";
 import { errorTable } from "../../src/errors.js";
+import { describeEvents } from "../../src/follow/event-catalogue.js";
+import { natsMetrics } from "../../src/nats/metrics.js";
+import { createMetrics } from "../../src/operate/metrics.js";
 import { optionTable, webhookOptionTable } from "../../src/options/options.js";
+import { guarantees } from "../promises/guarantees.js";
 
 /** The tables of the READMEs, generated from the code. `npm run docs` writes them; a test compares them. */
 
@@ -90,27 +97,151 @@ const errorsTable = (): string =>
     `| ${errorTable.INTERNAL.status} | \`INTERNAL\` | ${errorTable.INTERNAL.message}; the log has the rest, under the reply's \`X-Request-Id\` |`,
   ].join("\n");
 
+/** Errors that a host's calls reject with. */
+const hostErrorsTable = (): string =>
+  [
+    "| code | message |",
+    "|---|---|",
+    ...Object.entries(errorTable)
+      .filter(([code, { exposed }]) => !exposed && code !== "INTERNAL")
+      .map(([code, { message }]) => `| \`${code}\` | ${message} |`),
+  ].join("\n");
+
+const eventsTable = (): string =>
+  [
+    "| event | from | |",
+    "|---|---|---|",
+    ...describeEvents([], true).map(({ event, source, description }) => `| \`${event}\` | ${source} | ${description} |`),
+  ].join("\n");
+
+interface Shape {
+  type?: string;
+  properties?: Record<string, Shape>;
+  items?: Shape;
+}
+
+/** An asset's shape in few words: its members, lists in brackets. */
+const shapeOf = ({ properties, items }: Shape): string => {
+  if (items !== undefined) return `[${shapeOf(items)}]`;
+  return properties === undefined ? "string" : `{${Object.entries(properties).map(([name, member]) => (member.properties ?? member.items ? `${name}: ${shapeOf(member)}` : name)).join(", ")}}`;
+};
+
+/** Whom a transaction pays besides its fee, by the key of its type. */
+const paid: Record<string, string> = {
+  vote: "nobody; each vote is `+` or `-` before a delegate's public key",
+  transfer: "`amount` to `recipientId`",
+  timelockTransfer: "`amount` to `recipientId`",
+  multiPayment: "each payment's `amount` to its `recipientId`",
+  htlcLock: "nobody yet: `amount` is locked for `recipientId`",
+  htlcClaim: "the lock's amount, less the fee, to the lock's recipient",
+  htlcRefund: "the lock's amount, less the fee, to the lock's sender",
+};
+
+const transactionTypesTable = (): string =>
+  [
+    "| type | key | asset | pays |",
+    "|---|---|---|---|",
+    ...coreTransactionTypes.map(({ type, versions, key }) => {
+      const asset = Object.entries(coreAssets).find(([name]) => name === key)?.[1] as Shape | undefined;
+      return `| ${type}${versions === undefined ? "" : ` (version ${versions.join()})`} | \`${key}\` | ${asset === undefined ? "" : `\`${shapeOf(asset)}\``} | ${paid[key] ?? "nobody"} |`;
+    }),
+  ].join("\n");
+
+/** A node's metrics with something in each, as Prometheus reads them. */
+const metricsText = async (): Promise<string> => {
+  const metrics = createMetrics({
+    reports: { health: () => ({ status: "ok", height: 1 }), pace: () => ({ forgedAt: 0, blocktime: 8 }) },
+    clock: { now: () => 0, monotonic: () => 0 },
+    sync: undefined,
+    dataDir: ".",
+    loopLag: { milliseconds: () => 0, start: () => undefined, stop: () => undefined },
+    webhooks: () => ({ standing: () => Promise.resolve({ byState: { enabled: 0, failing: 0, disabled: 0 }, blocksBehind: 0 }) }),
+    lake: () => ({ height: 1, age: 0 }),
+  } as unknown as Parameters<typeof createMetrics>[0]);
+  metrics.addEdge({ streams: { count: 0 }, cached: 0 });
+  metrics.replied({ request: { method: "GET" }, status: 200, ms: 0, waited: 0, isStreamed: false } as unknown as Parameters<typeof metrics.replied>[0]);
+  const nats = await natsMetrics({ publisher: { published: () => 0, problem: () => undefined }, tip: { received: () => 0, isConnected: () => true } });
+  return metrics.text(() => [nats, ...createWorkerMetrics<object>().besides({}, 0)]);
+};
+
+const nodeMetrics = await metricsText();
+
+const labelsOf = (name: string): string => {
+  const [, labels = ""] = new RegExp(`^${name}(?:_bucket)?\\{([^}]*)\\}`, "m").exec(nodeMetrics) ?? [];
+  const names = [...labels.matchAll(/(\w+)=/g)].map(([, label = ""]) => label).filter((label) => label !== "le");
+  return names.length === 0 ? "" : `{${names.join()}}`;
+};
+
+const metricsTable = (): string =>
+  [
+    "| metric | |",
+    "|---|---|",
+    ...[...nodeMetrics.matchAll(/^# HELP (portico_\w+) (.+)$/gm)].map(([, name = "", help = ""]) => `| \`${name}${labelsOf(name)}\` | ${help} |`).sort(),
+  ].join("\n");
+
+const guaranteesTable = (kind: keyof typeof guarantees) => (): string =>
+  [
+    "| guaranteed | shown by, under `test` |",
+    "|---|---|",
+    ...guarantees[kind].map(({ sentence, tests }) => `| ${sentence} | ${[...new Set(tests.map(([file]) => `\`${file}\``))].join(", ")} |`),
+  ].join("\n");
+
 /** Tables by their names in the READMEs: `<!-- table: name -->` ... `<!-- end -->`. */
 export const tables: Record<string, () => string> = {
   "routes 1": () => routesTable(v1Routes),
   "routes 2": () => routesTable(v2Routes),
   options: optionsTable,
   errors: errorsTable,
+  "host errors": hostErrorsTable,
+  events: eventsTable,
+  "transaction types": transactionTypesTable,
+  metrics: metricsTable,
+  "guarantees of the node": guaranteesTable("the node"),
+  "guarantees of following": guaranteesTable("following"),
+  "guarantees of webhooks": guaranteesTable("webhooks"),
   "command line": commandLineTable,
 };
 
 /** The READMEs, and the tables that each of them has. */
 export const documents: Record<string, readonly string[]> = {
+  "CHANGELOG.md": [],
+  "CONTRIBUTING.md": [],
   "README.md": [],
-  "types/README.md": ["options"],
+  "SECURITY.md": [],
+  "types/README.md": [],
   "src/README.md": [],
-  "src/api/README.md": ["routes 1", "routes 2", "errors"],
-  "src/webhooks/README.md": [],
+  "src/api/README.md": ["transaction types"],
+  "src/api/v1/README.md": ["routes 1"],
+  "src/api/v2/README.md": ["routes 2", "events", "errors"],
+  "src/client/README.md": [],
   "src/conformance/README.md": [],
+  "src/follower/README.md": [],
+  "src/lake/README.md": [],
+  "src/options/README.md": ["options", "host errors"],
+  "src/receiver/README.md": [],
+  "src/replica/README.md": [],
+  "src/store/lmdb/safe/README.md": [],
   "src/verify/README.md": [],
+  "src/webhooks/README.md": [],
   "examples/README.md": [],
+  "examples/ark-core/README.md": [],
+  "examples/ark-core-2/README.md": [],
+  "examples/commonjs-host/README.md": [],
+  "examples/custom-fork/README.md": [],
+  "examples/deploy/README.md": ["metrics"],
+  "examples/deploy/sizing.md": [],
+  "examples/express-host/README.md": [],
+  "examples/fastify-host/README.md": [],
+  "examples/follow/README.md": [],
+  "examples/http-host/README.md": [],
+  "examples/koa-host/README.md": [],
+  "examples/payout/README.md": [],
   "examples/standalone/README.md": ["command line"],
+  "examples/webhook-receiver/README.md": [],
+  "test/README.md": [],
   "test/bench/README.md": [],
+  "test/data/README.md": [],
+  "test/promises/README.md": ["guarantees of the node", "guarantees of following", "guarantees of webhooks"],
 };
 
 export const fileOf = (document: string): URL => new URL(`../../${document}`, import.meta.url);
