@@ -62,6 +62,7 @@ export interface ApiPlugin {
   readonly chain: ChainAdapter;
   /** Set between `start` and `stop`; otherwise undefined, as it always is if webhooks are switched off or there is no `dataDir`. */
   readonly webhooks: Webhooks | undefined;
+  /** What `GET {basePath}/health` reports. */
   health(): Health;
   /** The metrics of this process, by default all, for `otherMetrics` in another; none where they are off. */
   metrics(which?: WhichMetrics): Promise<ProcessMetrics>;

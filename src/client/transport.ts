@@ -24,17 +24,20 @@ export interface ClientRequest {
 export interface ClientOptions {
   /** The node's token for webhooks. Sent to the routes of webhooks alone. */
   token?: string | undefined;
-  /** Milliseconds for a call, retries included. Default 30,000. */
+  /** Milliseconds for a call, retries included; of a walk, for each page. Default 30,000. */
   timeout?: number | undefined;
-  /** Retries of a call. Default 3, or the number of other URLs if that is more. */
+  /**
+   * Retries of a GET, after network errors, 408, 429, 502, 503, 504 and replies of no node; of other methods only under an
+   * `idempotencyKey`. Default 3, or the number of other URLs if that is more.
+   */
   retries?: number | undefined;
   /** Milliseconds without a byte after which a stream counts as lost. Nodes send something every 15 s. Default 30,000. */
   silence?: number | undefined;
-  /** Takes the place of the global `fetch`. */
+  /** Replaces the global `fetch`. */
   fetch?: typeof fetch | undefined;
-  /** Before each attempt. */
+  /** Called before each attempt. */
   onRequest?: ((request: ClientRequest) => void) | undefined;
-  /** After each attempt: the status and how long it took until then, or why there is none. */
+  /** Called after each attempt with its status or error, and its duration. */
   onResponse?: ((outcome: { request: ClientRequest; status?: number; error?: unknown; milliseconds: number }) => void) | undefined;
 }
 

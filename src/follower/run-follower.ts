@@ -12,19 +12,21 @@ export interface FollowerProgress {
 }
 
 export interface RunFollowerOptions<Tx> {
+  /** Of `portico/client`: one node, or several. */
   client: Pick<Client, "changes" | "blockchain" | "node">;
+  /** `postgresStore(pool)`, `sqliteStore(db)` (`node:sqlite`, `better-sqlite3`) or `memoryStore()`. */
   store: FollowerStore<Tx>;
-  /** Writes what a block means. It is awaited. */
+  /** Writes what a block means; amounts are bigints. It is awaited. */
   apply: (tx: Tx, block: WholeBlock) => unknown;
   /** Takes back what `apply` has written for the block. Without it, the store undoes what was written to its `tables`. */
   revert?: ((tx: Tx, block: WholeBlock) => unknown) | undefined;
-  /** Blocks by which to stay behind the tip: those that are reverted before are never applied. Default 0. */
+  /** Blocks by which to stay behind the tip: a block reverted earlier is never applied. Default 0. */
   confirmations?: number | undefined;
   /** Where an empty store begins: `genesis` (default), `tip`, a height or a cursor. */
   from?: string | number | undefined;
   /** Ends the follower: it resolves after the transaction that is open. */
   signal?: AbortSignal | undefined;
-  /** Told after each transaction. */
+  /** Called with `{height, behind, blocksPerSecond}` after each transaction. */
   onProgress?: ((progress: FollowerProgress) => void) | undefined;
 }
 

@@ -1,3 +1,57 @@
+/** The README's promises, each with the tests that show it and their long forms. */
+export const promises: readonly { promise: string; tests: readonly string[]; long: readonly string[] }[] = [
+  {
+    promise: "A crash loses no block, no delivery and no file of the lake.",
+    tests: ["promises/kills.test.ts", "webhooks/fault.test.ts"],
+    long: ["kills", "receiver-kills", "faults"],
+  },
+  {
+    promise: "After any fork, the state equals that of the host's chain, and every follower learns of the reverted blocks.",
+    tests: ["promises/schedules.test.ts", "follow/random-forks.test.ts"],
+    long: ["follow"],
+  },
+  {
+    promise: "A reply at an earlier height is byte for byte the reply of that time.",
+    tests: ["e2e/at-height-forks.test.ts", "store/history.test.ts"],
+    long: ["at-height", "history"],
+  },
+  {
+    promise: "Invalid input is refused with a 4xx. It causes no 5xx, no crash and no delay for other clients.",
+    tests: ["faults/openapi-fuzz.test.ts", "http/fuzz.test.ts", "faults/held-loop.test.ts"],
+    long: ["fuzz", "held-loop"],
+  },
+  {
+    promise: "Under a flood, excess requests are refused with 429 or 503, and the memory they took is released.",
+    tests: ["faults/floods.test.ts", "http/body-bounds.test.ts"],
+    long: ["floods"],
+  },
+  {
+    promise: "Disk errors and corruption are reported, and data known to be corrupt is not served.",
+    tests: ["faults/failing-disk.test.ts", "faults/damage.test.ts"],
+    long: ["damage"],
+  },
+  {
+    promise: "Webhook routes require a token, and webhooks reach no private address unless allowed.",
+    tests: ["promises/intruders.test.ts", "webhooks/http-sender.test.ts"],
+    long: [],
+  },
+  {
+    promise: "Secrets are shown once, when they are created.",
+    tests: ["promises/secrets.test.ts"],
+    long: [],
+  },
+  {
+    promise: "The console shows chain data as text, never as markup.",
+    tests: ["console/console.test.ts"],
+    long: [],
+  },
+  {
+    promise: "Dependencies are permissively licensed, run no install scripts and have no known vulnerabilities.",
+    tests: ["promises/dependencies.test.ts"],
+    long: [],
+  },
+];
+
 /** What Portico guarantees, sentence by sentence, with the tests that show it: files under `test` with titles. A title that ends with … is cut. */
 
 export interface Guarantee {

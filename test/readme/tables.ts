@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import ts from "typescript";
 import { optionsTable as commandLineTable } from "../../examples/standalone/options.js";
 import { createWorkerMetrics } from "../../examples/standalone/worker-metrics.js";
 import { v1Routes } from "../../src/api/v1/index.js";
@@ -10,7 +11,6 @@ import { describeEvents } from "../../src/follow/event-catalogue.js";
 import { natsMetrics } from "../../src/nats/metrics.js";
 import { createMetrics } from "../../src/operate/metrics.js";
 import { optionTable, webhookOptionTable } from "../../src/options/options.js";
-import { guarantees } from "../promises/guarantees.js";
 
 /** The tables of the READMEs, generated from the code. `npm run docs` writes them; a test compares them. */
 
@@ -179,12 +179,29 @@ const metricsTable = (): string =>
     ...[...nodeMetrics.matchAll(/^# HELP (portico_\w+) (.+)$/gm)].map(([, name = "", help = ""]) => `| \`${name}${labelsOf(name)}\` | ${help} |`).sort(),
   ].join("\n");
 
-const guaranteesTable = (kind: keyof typeof guarantees) => (): string =>
-  [
-    "| guaranteed | shown by, under `test` |",
-    "|---|---|",
-    ...guarantees[kind].map(({ sentence, tests }) => `| ${sentence} | ${[...new Set(tests.map(([file]) => `\`${file}\``))].join(", ")} |`),
-  ].join("\n");
+const withoutBreaks = (text: string): string => text.replace(/\s+/g, " ").replaceAll("|", "\\|").trim();
+
+const commentOf = (node: ts.Node): string => {
+  const [comment] = ts.getJSDocCommentsAndTags(node).filter(ts.isJSDoc);
+  return withoutBreaks(ts.getTextOfJSDocComment(comment?.comment) ?? "");
+};
+
+/** The members of an interface that have a docstring, with that. */
+const membersTable = (file: string, name: string) => (): string => {
+  const source = ts.createSourceFile(file, readFileSync(new URL(`../../${file}`, import.meta.url), "utf8"), ts.ScriptTarget.Latest, true);
+  const [declaration] = source.statements.filter(ts.isInterfaceDeclaration).filter((one) => one.name.text === name);
+  const rows = (declaration?.members ?? []).flatMap((member) => {
+    const parameters = ts.isMethodSignature(member) ? `(${member.parameters.map((one) => one.name.getText()).join(", ")})` : "";
+    const comment = commentOf(member);
+    return comment === "" || member.name === undefined ? [] : [`| \`${member.name.getText()}${parameters}\` | ${comment} |`];
+  });
+  return ["| | |", "|---|---|", ...rows].join("\n");
+};
+
+const rewardsTable = (): string => {
+  const query = v2Routes.find(({ path }) => path === "/delegates/{id}/rewards")?.query as { properties?: Record<string, { description?: string }> } | undefined;
+  return ["| parameter | |", "|---|---|", ...Object.entries(query?.properties ?? {}).map(([name, { description = "" }]) => `| \`${name}\` | ${withoutBreaks(description)} |`)].join("\n");
+};
 
 /** Tables by their names in the READMEs: `<!-- table: name -->` ... `<!-- end -->`. */
 export const tables: Record<string, () => string> = {
@@ -196,9 +213,11 @@ export const tables: Record<string, () => string> = {
   events: eventsTable,
   "transaction types": transactionTypesTable,
   metrics: metricsTable,
-  "guarantees of the node": guaranteesTable("the node"),
-  "guarantees of following": guaranteesTable("following"),
-  "guarantees of webhooks": guaranteesTable("webhooks"),
+  rewards: rewardsTable,
+  plugin: membersTable("types/plugin.ts", "ApiPlugin"),
+  client: membersTable("src/client/transport.ts", "ClientOptions"),
+  follower: membersTable("src/follower/run-follower.ts", "RunFollowerOptions"),
+  receiver: membersTable("src/receiver/create-receiver.ts", "ReceiverOptions"),
   "command line": commandLineTable,
 };
 
@@ -208,17 +227,17 @@ export const documents: Record<string, readonly string[]> = {
   "CONTRIBUTING.md": [],
   "README.md": [],
   "SECURITY.md": [],
-  "types/README.md": [],
+  "types/README.md": ["plugin"],
   "src/README.md": [],
   "src/api/README.md": ["transaction types"],
   "src/api/v1/README.md": ["routes 1"],
   "src/api/v2/README.md": ["routes 2", "events", "errors"],
-  "src/client/README.md": [],
+  "src/client/README.md": ["client"],
   "src/conformance/README.md": [],
-  "src/follower/README.md": [],
+  "src/follower/README.md": ["follower"],
   "src/lake/README.md": [],
   "src/options/README.md": ["options", "host errors"],
-  "src/receiver/README.md": [],
+  "src/receiver/README.md": ["receiver"],
   "src/replica/README.md": [],
   "src/store/lmdb/safe/README.md": [],
   "src/verify/README.md": [],
@@ -226,22 +245,17 @@ export const documents: Record<string, readonly string[]> = {
   "examples/README.md": [],
   "examples/ark-core/README.md": [],
   "examples/ark-core-2/README.md": [],
-  "examples/commonjs-host/README.md": [],
   "examples/custom-fork/README.md": [],
   "examples/deploy/README.md": ["metrics"],
   "examples/deploy/sizing.md": [],
-  "examples/express-host/README.md": [],
-  "examples/fastify-host/README.md": [],
   "examples/follow/README.md": [],
-  "examples/http-host/README.md": [],
-  "examples/koa-host/README.md": [],
-  "examples/payout/README.md": [],
+  "examples/payout/README.md": ["rewards"],
   "examples/standalone/README.md": ["command line"],
   "examples/webhook-receiver/README.md": [],
   "test/README.md": [],
   "test/bench/README.md": [],
   "test/data/README.md": [],
-  "test/promises/README.md": ["guarantees of the node", "guarantees of following", "guarantees of webhooks"],
+  "test/promises/README.md": [],
 };
 
 export const fileOf = (document: string): URL => new URL(`../../${document}`, import.meta.url);
