@@ -186,15 +186,24 @@ const commentOf = (node: ts.Node): string => {
   return withoutBreaks(ts.getTextOfJSDocComment(comment?.comment) ?? "");
 };
 
+const parse = (file: string): ts.SourceFile =>
+  ts.createSourceFile(file, readFileSync(new URL(`../../${file}`, import.meta.url), "utf8"), ts.ScriptTarget.Latest, true);
+
 /** The members of an interface that have a docstring, with that. */
 const membersTable = (file: string, name: string) => (): string => {
-  const source = ts.createSourceFile(file, readFileSync(new URL(`../../${file}`, import.meta.url), "utf8"), ts.ScriptTarget.Latest, true);
-  const [declaration] = source.statements.filter(ts.isInterfaceDeclaration).filter((one) => one.name.text === name);
+  const [declaration] = parse(file).statements.filter(ts.isInterfaceDeclaration).filter((one) => one.name.text === name);
   const rows = (declaration?.members ?? []).flatMap((member) => {
     const parameters = ts.isMethodSignature(member) ? `(${member.parameters.map((one) => one.name.getText()).join(", ")})` : "";
     const comment = commentOf(member);
     return comment === "" || member.name === undefined ? [] : [`| \`${member.name.getText()}${parameters}\` | ${comment} |`];
   });
+  return ["| | |", "|---|---|", ...rows].join("\n");
+};
+
+/** The members of a union of texts, each with its docstring. */
+const unionTable = (file: string, name: string) => (): string => {
+  const union = parse(file).statements.filter(ts.isTypeAliasDeclaration).find((one) => one.name.text === name)?.getText() ?? "";
+  const rows = [...union.matchAll(/\/\*\* (.*?) \*\/\s*\| "([^"]+)"/g)].map(([, comment = "", member = ""]) => `| \`${member}\` | ${comment} |`);
   return ["| | |", "|---|---|", ...rows].join("\n");
 };
 
@@ -214,6 +223,8 @@ export const tables: Record<string, () => string> = {
   "transaction types": transactionTypesTable,
   metrics: metricsTable,
   rewards: rewardsTable,
+  "ready problems": unionTable("types/plugin.ts", "ReadyProblem"),
+  "proof steps": unionTable("src/verify/verify-proof.ts", "ProofStep"),
   plugin: membersTable("types/plugin.ts", "ApiPlugin"),
   client: membersTable("src/client/transport.ts", "ClientOptions"),
   follower: membersTable("src/follower/run-follower.ts", "RunFollowerOptions"),
@@ -240,13 +251,13 @@ export const documents: Record<string, readonly string[]> = {
   "src/receiver/README.md": ["receiver"],
   "src/replica/README.md": [],
   "src/store/lmdb/safe/README.md": [],
-  "src/verify/README.md": [],
+  "src/verify/README.md": ["proof steps"],
   "src/webhooks/README.md": [],
   "examples/README.md": [],
   "examples/ark-core/README.md": [],
   "examples/ark-core-2/README.md": [],
   "examples/custom-fork/README.md": [],
-  "examples/deploy/README.md": ["metrics"],
+  "examples/deploy/README.md": ["ready problems", "metrics"],
   "examples/deploy/sizing.md": [],
   "examples/follow/README.md": [],
   "examples/payout/README.md": ["rewards"],
