@@ -150,16 +150,23 @@ export interface Clock {
 /** What `createApiPlugin` takes in the node's own process, which writes the store. */
 export interface NodeContext {
   reader?: false | undefined;
+  /** Parameters, milestones, exceptions and genesis block. Amounts above 2^53 must be strings or bigints. An epoch without a zone is UTC. */
   network: Network;
+  /** The host's emitter, of which `block.applied` and `block.reverted` are read. */
   events: HostEvents;
   /** Default: the LMDB store in `dataDir`, fed by genesis, `blocks` and `events`. */
   chain?: ChainAdapter | undefined;
   /** Folder of the LMDB store and of the webhooks; created if missing. Required unless `chain` is given. */
   dataDir?: string | undefined;
+  /** Source of blocks that the store lacks: the whole chain at first, later those missed, after a fork, or emitted as headers only. */
   blocks?: BlockSource | undefined;
+  /** Without it, there are no peers. */
   peers?: PeerSource | undefined;
+  /** Without it, the network's height is the node's own. */
   sync?: SyncState | undefined;
+  /** Without it, there are no unconfirmed transactions, and `POST /transactions` is 501. */
   pool?: TransactionPool | undefined;
+  /** What `/node/configuration` says of the node. */
   node?: NodeInfo | undefined;
   /** A fork's own transaction types; one of the same group, type and version replaces the core's. */
   transactionTypes?: TransactionType[] | undefined;
@@ -178,6 +185,7 @@ export interface NodeContext {
   otherMetrics?: ((own: ProcessMetrics) => MaybePromise<readonly ProcessMetrics[]>) | undefined;
   /** What is wrong beside the node, such as `problem()` of what publishes its changes: `health` says so, and its status stays. */
   warning?: (() => string | undefined) | undefined;
+  /** Replaces the system's. Setting the wall clock changes no wait, limit or retention. */
   clock?: Clock | undefined;
   options?: PorticoOptions | undefined;
 }

@@ -9,6 +9,8 @@ import { coreTransactionTypes } from "../../src/chain/blocks/transaction-types.j
 import { errorTable } from "../../src/errors.js";
 import { describeEvents } from "../../src/follow/event-catalogue.js";
 import { natsMetrics } from "../../src/nats/metrics.js";
+import { conditionsInput } from "../../src/api/webhooks/schemas.js";
+import { liveRoutes } from "../../src/live/routes.js";
 import { createMetrics } from "../../src/operate/metrics.js";
 import { optionTable, webhookOptionTable } from "../../src/options/options.js";
 
@@ -207,6 +209,46 @@ const unionTable = (file: string, name: string) => (): string => {
   return ["| | |", "|---|---|", ...rows].join("\n");
 };
 
+/** Why each dependency is there. */
+const reasons: Record<string, string> = {
+  koa: "the framework that hosts mount Portico into",
+  "@koa/router": "the router handed to hosts",
+  "@types/koa": "types of `mount` and `router`",
+  "koa-bodyparser": "reads request bodies",
+  msgpackr: "reads LMDB's records for `verifyStore`",
+  negotiator: "`Accept-Encoding`, and `Accept` of statements",
+  "lru-cache": "the response cache, bounded in bytes",
+  "range-parser": "reads `Range`, for files",
+  htm: "the console's views (Preact), without a build",
+  uplot: "the console's plots",
+  "prom-client": "metrics, also of several processes",
+  "rate-limiter-flexible": "the rate limit",
+  ajv: "validates input against the routes' schemas",
+  "@sinclair/typebox": "schemas that are types",
+  "fastest-levenshtein": "suggests names for misspelt ones",
+  "fast-json-stringify": "serializers from those schemas, exact for bigints",
+  "lossless-json": "numbers in request bodies without rounding",
+  "ipaddr.js": "addresses and CIDR ranges",
+  lmdb: "the embedded store",
+  "@noble/hashes": "SHA-256, RIPEMD-160",
+  "@noble/curves": "public keys of multisignature wallets, signatures of blocks",
+  canonicalize: "RFC 8785, for signing a lake's manifest",
+  semver: "orders peers by version",
+  "eventemitter3": "the hosts' emitter",
+  "re2js": "regular expressions in linear time",
+  undici: "delivers webhooks; asks a replica's node",
+};
+
+const readPackage = (path: string): { license?: string; dependencies?: Record<string, string> } =>
+  JSON.parse(readFileSync(new URL(`../../${path}package.json`, import.meta.url), "utf8")) as ReturnType<typeof readPackage>;
+
+const dependenciesTable = (): string =>
+  [
+    "| package | licence | why |",
+    "|---|---|---|",
+    ...Object.keys(readPackage("").dependencies ?? {}).map((name) => `| \`${name}\` | ${readPackage(`node_modules/${name}/`).license ?? "?"} | ${reasons[name] ?? "?"} |`),
+  ].join("\n");
+
 const rewardsTable = (): string => {
   const query = v2Routes.find(({ path }) => path === "/delegates/{id}/rewards")?.query as { properties?: Record<string, { description?: string }> } | undefined;
   return ["| parameter | |", "|---|---|", ...Object.entries(query?.properties ?? {}).map(([name, { description = "" }]) => `| \`${name}\` | ${withoutBreaks(description)} |`)].join("\n");
@@ -222,9 +264,12 @@ export const tables: Record<string, () => string> = {
   events: eventsTable,
   "transaction types": transactionTypesTable,
   metrics: metricsTable,
+  dependencies: dependenciesTable,
+  following: () => routesTable(liveRoutes({ conditions: conditionsInput, eventNames: [], offersChanges: true } as unknown as Parameters<typeof liveRoutes>[0])),
   rewards: rewardsTable,
   "ready problems": unionTable("types/plugin.ts", "ReadyProblem"),
   "proof steps": unionTable("src/verify/verify-proof.ts", "ProofStep"),
+  context: membersTable("types/node-context.ts", "NodeContext"),
   plugin: membersTable("types/plugin.ts", "ApiPlugin"),
   client: membersTable("src/client/transport.ts", "ClientOptions"),
   follower: membersTable("src/follower/run-follower.ts", "RunFollowerOptions"),
@@ -238,11 +283,11 @@ export const documents: Record<string, readonly string[]> = {
   "CONTRIBUTING.md": [],
   "README.md": [],
   "SECURITY.md": [],
-  "types/README.md": ["plugin"],
-  "src/README.md": [],
+  "types/README.md": ["context", "plugin"],
+  "src/README.md": ["dependencies"],
   "src/api/README.md": ["transaction types"],
   "src/api/v1/README.md": ["routes 1"],
-  "src/api/v2/README.md": ["routes 2", "events", "errors"],
+  "src/api/v2/README.md": ["routes 2", "following", "events", "errors"],
   "src/client/README.md": ["client"],
   "src/conformance/README.md": [],
   "src/follower/README.md": ["follower"],
