@@ -154,7 +154,7 @@ export interface Clock {
 export interface NodeContext {
   /** True makes the process a reader: see `ReaderContext`. @default false */
   reader?: false | undefined;
-  /** The network's parameters, milestones, exceptions and genesis block. */
+  /** Parameters, milestones, exceptions and genesis block. Amounts above 2^53 must be strings or bigints. An epoch without a zone is UTC. */
   network: Network;
   /** The host's emitter: `block.applied` and `block.reverted` are read, other events are passed on. */
   events: HostEvents;
@@ -162,15 +162,18 @@ export interface NodeContext {
   chain?: ChainAdapter | undefined;
   /** Folder of the LMDB store and of the webhooks; created if missing. Required unless `chain` is given. @default none: webhooks are off */
   dataDir?: string | undefined;
-  /** Source of the blocks that the store lacks. @default none: only blocks that `events` brings are indexed */
+  /**
+   * Source of blocks that the store lacks: the whole chain at first, later those missed, after a fork, or emitted as headers only.
+   * @default none: only blocks that `events` brings are indexed
+   */
   blocks?: BlockSource | undefined;
   /** Peers that the host knows. @default none: there are no peers */
   peers?: PeerSource | undefined;
   /** Whether the host has caught up with its network. @default none: the network's height is the node's own */
   sync?: SyncState | undefined;
-  /** The host's pool of unconfirmed transactions. @default none: `POST /transactions` gets 501 */
+  /** The host's pool of unconfirmed transactions. @default none: there are none, and `POST /transactions` gets 501 */
   pool?: TransactionPool | undefined;
-  /** What `node/configuration` tells of the host. @default none */
+  /** What `/node/configuration` says of the node. @default none */
   node?: NodeInfo | undefined;
   /** A fork's own transaction types; one of the same group, type and version replaces the core's. @default [] */
   transactionTypes?: TransactionType[] | undefined;
@@ -196,7 +199,7 @@ export interface NodeContext {
    * @default none
    */
   warning?: (() => string | undefined) | undefined;
-  /** Replaces the system's clock. @default the system's */
+  /** Replaces the system's clock. Setting the wall clock changes no wait, limit or retention. @default the system's */
   clock?: Clock | undefined;
   /** Everything else, such as limits. @default `defaultOptions` */
   options?: PorticoOptions | undefined;

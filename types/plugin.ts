@@ -8,19 +8,25 @@ import type { Webhooks } from "./webhooks.js";
 
 /** Why no requests should be sent to a node at present, in a word for machines: `problem` of `GET {basePath}/health/ready`. */
 export type ReadyProblem =
+  /** There is no state yet. */
   | "starting"
+  /** The store reads missed blocks, or the host (`sync`) is behind its network. */
   | "catching up"
+  /** The host has applied blocks that the store could not get. */
   | "behind the host"
-  /** The host's chain is another than the one that is served; or a replica's state is another than its node's, and is not served. */
+  /** The host has another chain or other rewards; of a replica: its state differs from its node's and is not served. */
   | "diverged"
   /** No block for `staleAfter` block times. */
   | "stale"
+  /** Blocks and webhooks are not written; the existing state is served. */
   | "store cannot be written"
+  /** The same, because the disk is full. */
   | "full disk"
+  /** `stop()` was called; both probes still answer on open connections. */
   | "stopping"
-  /** A replica whose node has not answered for some seconds; what it has is still served. */
+  /** A replica's node has not answered for 5 s; the existing state is served. */
   | "node unreachable"
-  /** A replica whose node has less of the same chain, as after a restore from a backup; what the replica has is still served. */
+  /** A replica's node has less of the same chain, as after a restore; the existing state is served. */
   | "node behind"
   /** Anything else; `detail` says what. */
   | "failing";
@@ -62,6 +68,7 @@ export interface ApiPlugin {
   readonly chain: ChainAdapter;
   /** Set between `start` and `stop`; otherwise undefined, as it always is if webhooks are switched off or there is no `dataDir`. */
   readonly webhooks: Webhooks | undefined;
+  /** What `GET {basePath}/health` reports. */
   health(): Health;
   /** The metrics of this process, by default all, for `otherMetrics` in another; none where they are off. */
   metrics(which?: WhichMetrics): Promise<ProcessMetrics>;

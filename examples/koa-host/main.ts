@@ -6,14 +6,8 @@ import { readNetwork } from "../standalone/chain/network.js";
 const network = readNetwork("local"); // parameters, milestones, exceptions, genesis block
 const events = new EventEmitter(); // the node emits "block.applied" and "block.reverted" on it
 const chain = [network.genesisBlock]; // stands for the node's own database of blocks
-
-const portico = createApiPlugin({
-  network,
-  events,
-  dataDir: "data/koa-host",
-  blocks: { read: (from, limit) => chain.slice(from - 1, from - 1 + limit) },
-});
-
+const blocks = { read: (from = 1, limit = 100) => chain.slice(from - 1, from - 1 + limit) };
+const portico = createApiPlugin({ network, events, blocks, dataDir: "data/koa-host" });
 const app = new Koa();
 portico.mount(app); // answers what lies under /api
 app.use((ctx) => (ctx.body = "The node's own pages"));

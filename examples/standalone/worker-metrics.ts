@@ -15,7 +15,7 @@ export const createWorkerMetrics = <W>() => {
   const answering = (count: number): ProcessMetrics => [
     {
       name: "portico_workers_answering",
-      help: "Workers that have told their metrics for this reply in time; of the others, it has what they told last.",
+      help: "Workers that reported their metrics in time; for the others, the last report is used.",
       type: "gauge",
       aggregator: "max",
       values: [{ labels: {}, value: count }],

@@ -249,9 +249,10 @@ export interface GetDelegateRewardsQuery {
   from?: string | number | undefined; /** Last block, included. */ to?: string | number | undefined;
   /** Percent of each block that its voters get, with at most two decimals. */ share?: number | undefined;
   /** What of each block is divided. */ of?: "total" | "rewards" | "fees" | undefined;
-  /** Who is due less over the whole range is left out. */ minimum?: bigint | undefined;
-  /** A balance counts for no more. */ cap?: bigint | undefined; /** Addresses that get nothing. */ exclude?: readonly string[] | undefined;
-  /** Whether the part of excluded addresses goes to the others; if not, to `rest`. */ spread?: boolean | undefined;
+  /** Voters owed less over the whole period get nothing; it is in `rest`. */ minimum?: bigint | undefined;
+  /** A balance counts for no more, also in the sum that is divided by. */ cap?: bigint | undefined;
+  /** Up to 100 addresses that get nothing. */ exclude?: readonly string[] | undefined;
+  /** Whether the part of excluded addresses goes to the other voters; if not, to `rest`. */ spread?: boolean | undefined;
 }
 export interface Reward { address: string; /** Of how many blocks it gets something. */ blocks: number; amount: bigint; }
 export interface Rewards {

@@ -24,9 +24,12 @@ export interface ClientRequest {
 export interface ClientOptions {
   /** The node's token for webhooks. Sent to the routes of webhooks alone. @default none */
   token?: string | undefined;
-  /** Milliseconds for a call, retries included. @default 30000 */
+  /** Milliseconds for a call, retries included; of a walk, for each page. @default 30000 */
   timeout?: number | undefined;
-  /** Retries of a call. @default 3, or the number of other URLs if that is more */
+  /**
+   * Retries of a GET, after network errors, 408, 429, 502, 503, 504 and replies of no node; of other methods only under an `idempotencyKey`.
+   * @default 3, or the number of other URLs if that is more
+   */
   retries?: number | undefined;
   /** Milliseconds without a byte after which a stream counts as lost. Nodes send something every 15 s. @default 30000 */
   silence?: number | undefined;
@@ -34,7 +37,7 @@ export interface ClientOptions {
   fetch?: typeof fetch | undefined;
   /** Called before each attempt. @default none */
   onRequest?: ((request: ClientRequest) => void) | undefined;
-  /** Called after each attempt: the status and how long it took until then, or why there is none. @default none */
+  /** Called after each attempt with its status or error, and its duration. @default none */
   onResponse?: ((outcome: { request: ClientRequest; status?: number; error?: unknown; milliseconds: number }) => void) | undefined;
 }
 

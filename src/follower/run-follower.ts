@@ -12,21 +12,21 @@ export interface FollowerProgress {
 }
 
 export interface RunFollowerOptions<Tx> {
-  /** Asks the node: `createClient` of `portico/client`. */
+  /** Asks the node, or several: `createClient` of `portico/client`. */
   client: Pick<Client, "changes" | "blockchain" | "node">;
-  /** Keeps the cursor: `postgresStore`, `sqliteStore` or `memoryStore`. */
+  /** Keeps the cursor: `postgresStore(pool)`, `sqliteStore(db)` (`node:sqlite`, `better-sqlite3`) or `memoryStore()`. */
   store: FollowerStore<Tx>;
-  /** Writes what a block means. It is awaited. */
+  /** Writes what a block means; amounts are bigints. It is awaited. */
   apply: (tx: Tx, block: WholeBlock) => unknown;
   /** Takes back what `apply` has written for the block. Without it, the store undoes what was written to its `tables`. @default none */
   revert?: ((tx: Tx, block: WholeBlock) => unknown) | undefined;
-  /** Blocks by which to stay behind the tip: those that are reverted before are never applied. @default 0 */
+  /** Blocks by which to stay behind the tip: a block reverted earlier is never applied. @default 0 */
   confirmations?: number | undefined;
   /** Where an empty store begins: `genesis`, `tip`, a height or a cursor. @default "genesis" */
   from?: string | number | undefined;
   /** Ends the follower: it resolves after the transaction that is open. @default none */
   signal?: AbortSignal | undefined;
-  /** Called after each transaction. @default none */
+  /** Called with `{height, behind, blocksPerSecond}` after each transaction. @default none */
   onProgress?: ((progress: FollowerProgress) => void) | undefined;
 }
 

@@ -12,12 +12,12 @@ export interface NatsMeasured {
 }
 
 const ofPublisher = (registers: Registry[], publisher: NonNullable<NatsMeasured["publisher"]>): void => {
-  new Counter({ name: "portico_nats_changes_published_total", help: "Changes of the chain that were published for replicas.", registers }).inc(publisher.published());
+  new Counter({ name: "portico_nats_changes_published_total", help: "Changes published for replicas.", registers }).inc(publisher.published());
 };
 
 const ofTip = (registers: Registry[], tip: NonNullable<NatsMeasured["tip"]>): void => {
-  new Counter({ name: "portico_nats_changes_received_total", help: "Changes of the node's chain that have come to this replica over NATS.", registers }).inc(tip.received());
-  new Gauge({ name: "portico_nats_changes_connected", help: "Whether this replica reads the changes from NATS: 1, or 0 while it cannot and asks the node.", registers, aggregator: "max" }).set(tip.isConnected() ? 1 : 0);
+  new Counter({ name: "portico_nats_changes_received_total", help: "Changes received by this replica over NATS.", registers }).inc(tip.received());
+  new Gauge({ name: "portico_nats_changes_connected", help: "1 while this replica reads changes from NATS, 0 while it asks the node instead.", registers, aggregator: "max" }).set(tip.isConnected() ? 1 : 0);
 };
 
 /** Metrics of NATS at present, for `otherMetrics` of the node's plugin, or the replica's. No label has more than two values. */

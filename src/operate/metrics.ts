@@ -131,9 +131,9 @@ interface EdgeFigures {
 }
 
 const createEdgeGauges = (registry: Registry, edge: EdgeFigures): void => {
-  const streams = { name: "portico_streams", help: "Event streams, change streams and other streamed replies that are open.", aggregator: "sum" } as const;
+  const streams = { name: "portico_streams", help: "Open event streams, change streams and other streamed replies.", aggregator: "sum" } as const;
   addGauge(registry, streams, () => edge.streams.count);
-  const help = "Bytes of the replies that are kept until the tip moves, at most `cacheSize` in each process.";
+  const help = "Size of the reply cache in bytes; at most `cacheSize` per process.";
   addGauge(registry, { name: "portico_reply_cache_bytes", help, aggregator: "sum" }, () => edge.cached);
 };
 
@@ -164,14 +164,14 @@ const createGauges = (registry: Registry, { reports, clock, sync, dataDir, ...ne
 
   gauge("portico_tip_height", "Height of the last block.", "max", height);
   gauge("portico_tip_age_seconds", "Seconds since the last block was forged.", "max", tipAge);
-  gauge("portico_blocks_behind", "Blocks that the network has beyond the tip.", "max", () => blocksBehind(sync, height));
-  gauge("portico_store_bytes", "Bytes of the store's files.", "max", storeBytes);
+  gauge("portico_blocks_behind", "Blocks by which the node is behind its network.", "max", () => blocksBehind(sync, height));
+  gauge("portico_store_bytes", "Size of the store's files in bytes.", "max", storeBytes);
   gauge("portico_disk_free_bytes", "Bytes that are free on the store's disk.", "min", freeBytes);
   const farthestBehind = async (): Promise<number | undefined> => (await webhooks())?.blocksBehind;
-  gauge("portico_webhook_blocks_behind", "Blocks to the tip of the enabled webhook that is farthest behind.", "max", farthestBehind);
+  gauge("portico_webhook_blocks_behind", "Blocks by which the slowest enabled webhook is behind the tip.", "max", farthestBehind);
   gauge("portico_lake_height", "Height of the last block in the lake's files.", "max", () => needs.lake()?.height);
-  gauge("portico_lake_success_age_seconds", "Seconds since a file of the lake was written, or there was nothing to write.", "max", lakeAge);
-  addStateGauge(registry, "portico_webhooks", "Webhooks by state.", async () => (await webhooks())?.byState);
+  gauge("portico_lake_success_age_seconds", "Seconds since a lake file was written or none was due.", "max", lakeAge);
+  addStateGauge(registry, "portico_webhooks", "Webhooks by state: enabled, failing or disabled.", async () => (await webhooks())?.byState);
   const help = "Deliveries of enabled webhooks that wait for their first attempt (pending), or to be tried again (retrying).";
   addStateGauge(registry, "portico_webhook_deliveries_open", help, async () => (await webhooks())?.open);
 };
@@ -188,12 +188,12 @@ const createDefaults = (register: Registry): void => {
 };
 
 const durationsName = "portico_http_request_duration_seconds";
-const durationsHelp = "Seconds from a request's arrival until its reply was handed to the connection, less what it waited for its client.";
+const durationsHelp = "Seconds from a request's arrival until its reply was handed to the connection, without the feed's wait and without streams. Status 499: the client left first.";
 
 const createDeliveries = (registry: Registry): Metrics["deliveryEnded"] => {
   const deliveries = new Counter({
     name: "portico_webhook_deliveries_total",
-    help: "Attempts of webhook deliveries that were delivered or failed, and deliveries that were given up: dead or superseded.",
+    help: "Webhook delivery attempts by outcome (delivered, failed), and deliveries given up (dead, superseded).",
     labelNames: ["outcome"],
     registers: [registry],
   });
@@ -218,7 +218,7 @@ export const createMetrics = (needs: MetricsNeeds): Metrics => {
   const durations = createRequestDurations();
   const cache = new Counter({
     name: "portico_reply_cache_requests_total",
-    help: "Requests whose replies are kept until the tip moves, by whether they were there.",
+    help: "Lookups in the reply cache, by result: hit or miss.",
     labelNames: ["result"],
     registers: [registry],
   });

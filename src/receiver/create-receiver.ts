@@ -36,21 +36,31 @@ export interface ReversalContext<Tx> extends Context<Tx> {
 }
 
 export interface ReceiverOptions<Tx> {
-  /** The webhooks' secrets (`whsec_…`) or tokens (64 hexadecimal digits). Several while one is replaced by another. @default [] */
+  /** The webhooks' secrets (`whsec_…`) or tokens (64 hexadecimal digits). Several while one is replaced. @default [] */
   secrets?: readonly string[];
-  /** For webhooks with `signature: "v1a"`: the node's keys (`whpk_…`), or the node's URL, of which they are asked. @default [] */
+  /** For webhooks with `signature: "v1a"`: the node's keys (`whpk_…`), or the node's URL to get them from. @default [] */
   keys?: readonly string[] | string;
-  /** Remembers which deliveries were handled. @default `memoryInbox()` */
+  /**
+   * Remembers handled deliveries: `sqliteInbox(db)` (`node:sqlite`, `better-sqlite3`), `postgresInbox(pool)` (`pg`), or your own.
+   * @default `memoryInbox()`
+   */
   inbox?: Inbox<Tx>;
-  /** Handlers by the event's name. An event without a handler is answered, and nothing is done. @default {} */
+  /**
+   * Handlers by event: `data` is typed by the event, its amounts are bigints (null where a booking has none). Other events are answered and
+   * ignored.
+   * @default {}
+   */
   on?: { readonly [Name in Exclude<AnyEventName, Reversal>]?: (event: ReceivedEvent<Name>, context: Context<Tx>) => unknown };
-  /** Gets all events whose names end with `.reverted`. @default none: they are answered, and nothing is done */
+  /**
+   * Handles all `….reverted` events; `reverts` is the `webhook-id` of what is taken back.
+   * @default none: they are answered, and nothing is done
+   */
   reverted?: (event: ReceivedEvent<Reversal>, context: ReversalContext<Tx>) => unknown;
-  /** Gets all other events without a handler, such as a fork's own; not pings. @default none */
+  /** Handles all other events, such as a fork's own; not pings. @default none */
   other?: (event: EventOf<string, unknown>, context: Context<Tx>) => unknown;
   /** Seconds by which a request's time may differ from this machine's clock. @default 300 */
   tolerance?: number;
-  /** Called with what a handler, the inbox or a request to the node failed with; not of `Gone` and `Later`. @default `console.error` */
+  /** Gets errors of handlers, the inbox and requests for keys, but not `Gone` and `Later`. @default `console.error` */
   onError?: (error: unknown, webhookId: string) => void;
 }
 

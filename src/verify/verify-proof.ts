@@ -9,17 +9,29 @@ import { transactionIdOf } from "./transactions.js";
 
 /** What did not hold. */
 export type ProofStep =
+  /** A member is missing, unknown or not of its form. */
   | "shape"
+  /** Its bytes give another id. */
   | "transaction"
+  /** Not as many as the header says, or without the transaction. */
   | "transactionIds"
+  /** The ids have another hash. */
   | "payloadHash"
+  /** A header is not of its height, or has another length. */
   | "header"
+  /** Header and signature give another id. */
   | "id"
+  /** It is not the generator's, or not strict. */
   | "signature"
+  /** They do not build on one another, or are more than 200. */
   | "descendants"
+  /** It was another delegate's turn. */
   | "generator"
+  /** Its number, its delegates or its slots are wrong. */
   | "round"
+  /** Too few delegates have built on the block. */
   | "threshold"
+  /** What the node shows is not what was proven (`verifyTransaction`). */
   | "shown";
 
 export class ProofError extends Error {

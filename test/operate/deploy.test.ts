@@ -8,9 +8,9 @@ const read = (name: string): string => readFileSync(`${folder}${name}`, "utf8");
 
 const isThere = (tool: string): boolean => spawnSync("sh", ["-c", `command -v ${tool}`]).status === 0;
 
-/** The names that the interface's metrics have (types/README.md). */
+/** The names that the interface's metrics have (examples/deploy/README.md). */
 const metricNames = (): Set<string> => {
-  const manual = readFileSync(new URL("../../types/README.md", import.meta.url), "utf8");
+  const manual = readFileSync(new URL("../../examples/deploy/README.md", import.meta.url), "utf8");
   return new Set([...manual.matchAll(/`(portico_\w+)/g)].map(([, name = ""]) => name));
 };
 

@@ -15,6 +15,13 @@ const rowsBelow = (heading: string, document: string): string[][] => {
 
 const packageJson = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { dependencies: Record<string, string> };
 
+/** The headings of a document as links name them. */
+const headings = (text: string): string[] =>
+  [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) => heading.toLowerCase().replace(/[^\w\s-]/g, "").replaceAll(" ", "-"));
+
+/** Pages that people read from top to bottom. Those of routes and options are looked up. */
+const isGuide = (document: string): boolean => !["src/api/v2/README.md", "src/api/v1/README.md", "src/options/README.md"].includes(document);
+
 describe("the READMEs", () => {
   for (const [document, names] of Object.entries(documents)) {
     describe(document, () => {
@@ -30,6 +37,12 @@ describe("the READMEs", () => {
         const links = [...text.matchAll(/\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)/g)].map(([, link = ""]) => link);
         expect(links.filter((link) => !existsSync(join(folder, link)))).to.deep.equal([]);
       });
+
+      it("has no link to a heading that is not there", () => {
+        const links = [...text.matchAll(/\]\((?!https?:)([^)#]*)#([^)]+)\)/g)].map(([, link = "", heading = ""]) => ({ link, heading }));
+        const headingsOf = (link: string): string[] => headings(link === "" ? text : readFileSync(join(dirname(fileURLToPath(fileOf(document))), link), "utf8"));
+        expect(links.filter(({ link, heading }) => !headingsOf(link).includes(heading))).to.deep.equal([]);
+      });
     });
   }
 
@@ -39,6 +52,10 @@ describe("the READMEs", () => {
 
   it("begin with one that is read in a few minutes", () => {
     expect(readDocument("README.md").split("\n").length).to.be.at.most(130);
+  });
+
+  it("are guides of at most 150 lines", () => {
+    expect(Object.keys(documents).filter((document) => isGuide(document) && readDocument(document).split("\n").length > 150)).to.deep.equal([]);
   });
 
   it("cover every row of the contract", () => {

@@ -1,9 +1,18 @@
 import { readFileSync } from "node:fs";
+import ts from "typescript";
 import { optionsTable as commandLineTable } from "../../examples/standalone/options.js";
+import { createWorkerMetrics } from "../../examples/standalone/worker-metrics.js";
 import { v1Routes } from "../../src/api/v1/index.js";
 import { v2Routes } from "../../src/api/index.js";
+import { coreAssets } from "../../src/api/v2/transactions.js";
+import { coreTransactionTypes } from "../../src/chain/blocks/transaction-types.js";
 import { errorTable } from "../../src/errors.js";
 import { type OptionDoc, optionDocs, readDefault } from "./options.js";
+import { describeEvents } from "../../src/follow/event-catalogue.js";
+import { natsMetrics } from "../../src/nats/metrics.js";
+import { conditionsInput } from "../../src/api/webhooks/schemas.js";
+import { liveRoutes } from "../../src/live/routes.js";
+import { createMetrics } from "../../src/operate/metrics.js";
 
 /** The tables of the READMEs, generated from the code. `npm run docs` writes them; a test compares them. */
 
@@ -87,27 +96,220 @@ const errorsTable = (): string =>
     `| ${errorTable.INTERNAL.status} | \`INTERNAL\` | ${errorTable.INTERNAL.message}; the log has the rest, under the reply's \`X-Request-Id\` |`,
   ].join("\n");
 
+/** Errors that a host's calls reject with. */
+const hostErrorsTable = (): string =>
+  [
+    "| code | message |",
+    "|---|---|",
+    ...Object.entries(errorTable)
+      .filter(([code, { exposed }]) => !exposed && code !== "INTERNAL")
+      .map(([code, { message }]) => `| \`${code}\` | ${message} |`),
+  ].join("\n");
+
+const eventsTable = (): string =>
+  [
+    "| event | from | |",
+    "|---|---|---|",
+    ...describeEvents([], true).map(({ event, source, description }) => `| \`${event}\` | ${source} | ${description} |`),
+  ].join("\n");
+
+interface Shape {
+  type?: string;
+  properties?: Record<string, Shape>;
+  items?: Shape;
+}
+
+/** An asset's shape in few words: its members, lists in brackets. */
+const shapeOf = ({ properties, items }: Shape): string => {
+  if (items !== undefined) return `[${shapeOf(items)}]`;
+  return properties === undefined ? "string" : `{${Object.entries(properties).map(([name, member]) => (member.properties ?? member.items ? `${name}: ${shapeOf(member)}` : name)).join(", ")}}`;
+};
+
+/** Whom a transaction pays besides its fee, by the key of its type. */
+const paid: Record<string, string> = {
+  vote: "nobody; each vote is `+` or `-` before a delegate's public key",
+  transfer: "`amount` to `recipientId`",
+  timelockTransfer: "`amount` to `recipientId`",
+  multiPayment: "each payment's `amount` to its `recipientId`",
+  htlcLock: "nobody yet: `amount` is locked for `recipientId`",
+  htlcClaim: "the lock's amount, less the fee, to the lock's recipient",
+  htlcRefund: "the lock's amount, less the fee, to the lock's sender",
+};
+
+const transactionTypesTable = (): string =>
+  [
+    "| type | key | asset | pays |",
+    "|---|---|---|---|",
+    ...coreTransactionTypes.map(({ type, versions, key }) => {
+      const asset = Object.entries(coreAssets).find(([name]) => name === key)?.[1] as Shape | undefined;
+      return `| ${type}${versions === undefined ? "" : ` (version ${versions.join()})`} | \`${key}\` | ${asset === undefined ? "" : `\`${shapeOf(asset)}\``} | ${paid[key] ?? "nobody"} |`;
+    }),
+  ].join("\n");
+
+/** A node's metrics with something in each, as Prometheus reads them. */
+const metricsText = async (): Promise<string> => {
+  const metrics = createMetrics({
+    reports: { health: () => ({ status: "ok", height: 1 }), pace: () => ({ forgedAt: 0, blocktime: 8 }) },
+    clock: { now: () => 0, monotonic: () => 0 },
+    sync: undefined,
+    dataDir: ".",
+    webhooks: () => ({ standing: () => Promise.resolve({ byState: { enabled: 0, failing: 0, disabled: 0 }, open: { pending: 0, retrying: 0 }, blocksBehind: 0 }) }),
+    lake: () => ({ height: 1, age: 0 }),
+  } as unknown as Parameters<typeof createMetrics>[0]);
+  metrics.addEdge({ streams: { count: 0 }, cached: 0 });
+  metrics.replied({ request: { method: "GET" }, status: 200, ms: 0, waited: 0, isStreamed: false } as unknown as Parameters<typeof metrics.replied>[0]);
+  const nats = await natsMetrics({ publisher: { published: () => 0, problem: () => undefined }, tip: { received: () => 0, isConnected: () => true } });
+  return metrics.text(() => [nats, ...createWorkerMetrics<object>().besides({}, 0)]);
+};
+
+const nodeMetrics = await metricsText();
+
+const labelsOf = (name: string): string => {
+  const [, labels = ""] = new RegExp(`^${name}(?:_bucket)?\\{([^}]*)\\}`, "m").exec(nodeMetrics) ?? [];
+  const names = [...labels.matchAll(/(\w+)=/g)].map(([, label = ""]) => label).filter((label) => label !== "le");
+  return names.length === 0 ? "" : `{${names.join()}}`;
+};
+
+const metricsTable = (): string =>
+  [
+    "| metric | |",
+    "|---|---|",
+    ...[...nodeMetrics.matchAll(/^# HELP (portico_\w+) (.+)$/gm)].map(([, name = "", help = ""]) => `| \`${name}${labelsOf(name)}\` | ${help} |`).sort(),
+  ].join("\n");
+
+const withoutBreaks = (text: string): string => text.replace(/\s+/g, " ").replaceAll("|", "\\|").trim();
+
+const commentOf = (node: ts.Node): string => {
+  const [comment] = ts.getJSDocCommentsAndTags(node).filter(ts.isJSDoc);
+  const given = ts.getTextOfJSDocComment(comment?.tags?.find(({ tagName }) => tagName.text === "default")?.comment) ?? "none";
+  const text = ts.getTextOfJSDocComment(comment?.comment) ?? "";
+  return withoutBreaks(given === "none" ? text : `${text} Default: ${given}.`).replace("Default: none: ", "Without it: ");
+};
+
+const parse = (file: string): ts.SourceFile =>
+  ts.createSourceFile(file, readFileSync(new URL(`../../${file}`, import.meta.url), "utf8"), ts.ScriptTarget.Latest, true);
+
+/** The members of an interface that have a docstring, with that. */
+const membersTable = (file: string, name: string) => (): string => {
+  const [declaration] = parse(file).statements.filter(ts.isInterfaceDeclaration).filter((one) => one.name.text === name);
+  const rows = (declaration?.members ?? []).flatMap((member) => {
+    const parameters = ts.isMethodSignature(member) ? `(${member.parameters.map((one) => one.name.getText()).join(", ")})` : "";
+    const comment = commentOf(member);
+    return comment === "" || member.name === undefined ? [] : [`| \`${member.name.getText()}${parameters}\` | ${comment} |`];
+  });
+  return ["| | |", "|---|---|", ...rows].join("\n");
+};
+
+/** The members of a union of texts, each with its docstring. */
+const unionTable = (file: string, name: string) => (): string => {
+  const union = parse(file).statements.filter(ts.isTypeAliasDeclaration).find((one) => one.name.text === name)?.getText() ?? "";
+  const rows = [...union.matchAll(/\/\*\* (.*?) \*\/\s*\| "([^"]+)"/g)].map(([, comment = "", member = ""]) => `| \`${member}\` | ${comment} |`);
+  return ["| | |", "|---|---|", ...rows].join("\n");
+};
+
+/** Why each dependency is there. */
+const reasons: Record<string, string> = {
+  koa: "the framework that hosts mount Portico into",
+  "@koa/router": "the router handed to hosts",
+  "@types/koa": "types of `mount` and `router`",
+  "koa-bodyparser": "reads request bodies",
+  msgpackr: "reads LMDB's records for `verifyStore`",
+  negotiator: "`Accept-Encoding`, and `Accept` of statements",
+  "lru-cache": "the response cache, bounded in bytes",
+  "range-parser": "reads `Range`, for files",
+  htm: "the console's views (Preact), without a build",
+  uplot: "the console's plots",
+  "prom-client": "metrics, also of several processes",
+  "rate-limiter-flexible": "the rate limit",
+  ajv: "validates input against the routes' schemas",
+  "@sinclair/typebox": "schemas that are types",
+  "fastest-levenshtein": "suggests names for misspelt ones",
+  "fast-json-stringify": "serializers from those schemas, exact for bigints",
+  "lossless-json": "numbers in request bodies without rounding",
+  "ipaddr.js": "addresses and CIDR ranges",
+  lmdb: "the embedded store",
+  "@noble/hashes": "SHA-256, RIPEMD-160",
+  "@noble/curves": "public keys of multisignature wallets, signatures of blocks",
+  canonicalize: "RFC 8785, for signing a lake's manifest",
+  semver: "orders peers by version",
+  "eventemitter3": "the hosts' emitter",
+  "re2js": "regular expressions in linear time",
+  undici: "delivers webhooks; asks a replica's node",
+};
+
+const readPackage = (path: string): { license?: string; dependencies?: Record<string, string> } =>
+  JSON.parse(readFileSync(new URL(`../../${path}package.json`, import.meta.url), "utf8")) as ReturnType<typeof readPackage>;
+
+const dependenciesTable = (): string =>
+  [
+    "| package | licence | why |",
+    "|---|---|---|",
+    ...Object.keys(readPackage("").dependencies ?? {}).map((name) => `| \`${name}\` | ${readPackage(`node_modules/${name}/`).license ?? "?"} | ${reasons[name] ?? "?"} |`),
+  ].join("\n");
+
+const rewardsTable = (): string => {
+  const query = v2Routes.find(({ path }) => path === "/delegates/{id}/rewards")?.query as { properties?: Record<string, { description?: string }> } | undefined;
+  return ["| parameter | |", "|---|---|", ...Object.entries(query?.properties ?? {}).map(([name, { description = "" }]) => `| \`${name}\` | ${withoutBreaks(description)} |`)].join("\n");
+};
+
 /** Tables by their names in the READMEs: `<!-- table: name -->` ... `<!-- end -->`. */
 export const tables: Record<string, () => string> = {
   "routes 1": () => routesTable(v1Routes),
   "routes 2": () => routesTable(v2Routes),
   options: optionsTable,
   errors: errorsTable,
+  "host errors": hostErrorsTable,
+  events: eventsTable,
+  "transaction types": transactionTypesTable,
+  metrics: metricsTable,
+  dependencies: dependenciesTable,
+  following: () => routesTable(liveRoutes({ conditions: conditionsInput, eventNames: [], offersChanges: true } as unknown as Parameters<typeof liveRoutes>[0])),
+  rewards: rewardsTable,
+  "ready problems": unionTable("types/plugin.ts", "ReadyProblem"),
+  "proof steps": unionTable("src/verify/verify-proof.ts", "ProofStep"),
+  context: membersTable("types/node-context.ts", "NodeContext"),
+  plugin: membersTable("types/plugin.ts", "ApiPlugin"),
+  client: membersTable("src/client/transport.ts", "ClientOptions"),
+  follower: membersTable("src/follower/run-follower.ts", "RunFollowerOptions"),
+  receiver: membersTable("src/receiver/create-receiver.ts", "ReceiverOptions"),
   "command line": commandLineTable,
 };
 
 /** The READMEs, and the tables that each of them has. */
 export const documents: Record<string, readonly string[]> = {
+  "CHANGELOG.md": [],
+  "CONTRIBUTING.md": [],
   "README.md": [],
-  "types/README.md": ["options"],
-  "src/README.md": [],
-  "src/api/README.md": ["routes 1", "routes 2", "errors"],
-  "src/webhooks/README.md": [],
+  "SECURITY.md": [],
+  "types/README.md": ["context", "plugin"],
+  "src/README.md": ["dependencies"],
+  "src/api/README.md": ["transaction types"],
+  "src/api/v1/README.md": ["routes 1"],
+  "src/api/v2/README.md": ["routes 2", "following", "events", "errors"],
+  "src/client/README.md": ["client"],
   "src/conformance/README.md": [],
-  "src/verify/README.md": [],
+  "src/follower/README.md": ["follower"],
+  "src/lake/README.md": [],
+  "src/options/README.md": ["options", "host errors"],
+  "src/receiver/README.md": ["receiver"],
+  "src/replica/README.md": [],
+  "src/store/lmdb/safe/README.md": [],
+  "src/verify/README.md": ["proof steps"],
+  "src/webhooks/README.md": [],
   "examples/README.md": [],
+  "examples/ark-core/README.md": [],
+  "examples/ark-core-2/README.md": [],
+  "examples/custom-fork/README.md": [],
+  "examples/deploy/README.md": ["ready problems", "metrics"],
+  "examples/deploy/sizing.md": [],
+  "examples/follow/README.md": [],
+  "examples/payout/README.md": ["rewards"],
   "examples/standalone/README.md": ["command line"],
+  "examples/webhook-receiver/README.md": [],
+  "test/README.md": [],
   "test/bench/README.md": [],
+  "test/data/README.md": [],
+  "test/promises/README.md": [],
 };
 
 export const fileOf = (document: string): URL => new URL(`../../${document}`, import.meta.url);

@@ -40,10 +40,12 @@ const RewardsQuery = Type.Object({
     InputOf(percentKind, { description: "Percent of each block that its voters get, with at most two decimals. Default: 100." }),
   ),
   of: OneOf(["total", "rewards", "fees"], { default: "total", description: "What of each block is divided." }),
-  minimum: Type.Optional(AmountInput({ description: `Who is due less over the whole range is left out. ${amountUnit}` })),
-  cap: Type.Optional(AmountInput({ description: `A balance counts for no more. ${amountUnit}` })),
-  exclude: Type.Optional(ListOf(Address, { maxItems: mostExcluded, description: "Addresses that get nothing." })),
-  spread: Flag({ default: false, description: "Whether the part of excluded addresses goes to the others; if not, to `rest`." }),
+  minimum: Type.Optional(
+    AmountInput({ description: `Voters owed less over the whole period get nothing; it is in \`rest\`. ${amountUnit}` }),
+  ),
+  cap: Type.Optional(AmountInput({ description: `A balance counts for no more, also in the sum that is divided by. ${amountUnit}` })),
+  exclude: Type.Optional(ListOf(Address, { maxItems: mostExcluded, description: "Up to 100 addresses that get nothing." })),
+  spread: Flag({ default: false, description: "Whether the part of excluded addresses goes to the other voters; if not, to `rest`." }),
 });
 
 type Query = Static<typeof RewardsQuery>;
