@@ -263,7 +263,7 @@ export const tables: Record<string, () => string> = {
   "transaction types": transactionTypesTable,
   metrics: metricsTable,
   dependencies: dependenciesTable,
-  following: () => routesTable(liveRoutes({ conditions: conditionsInput, eventNames: [], offersChanges: true } as unknown as Parameters<typeof liveRoutes>[0])),
+  following: () => routesTable(liveRoutes({ conditions: conditionsInput, eventNames: [], events: [], offersChanges: true } as unknown as Parameters<typeof liveRoutes>[0])),
   rewards: rewardsTable,
   "ready problems": unionTable("types/plugin.ts", "ReadyProblem"),
   "proof steps": unionTable("src/verify/verify-proof.ts", "ProofStep"),
