@@ -40,7 +40,7 @@ describe("a search of the store", () => {
       while (!written.all) pages.push(await snapshot?.transactions(withLetter));
       return pages;
     })();
-    const more = chain.blocks.slice(150, 160);
+    const more = chain.blocks.slice(150, 154);
     for (const block of more) await store.apply([rules.parseBlock(block)]);
     for (let count = 0; count < more.length + 10; count++) await store.revert();
     written.all = true;
