@@ -35,8 +35,7 @@ const longest = 3_000;
 /** Blocks that may come within that time, or that others may have before this replica has heard that the node has them. */
 const near = 100;
 
-const isMissing = (error: unknown): boolean =>
-  error instanceof PorticoError && (error.code === "CURSOR_UNKNOWN" || error.code === "BAD_REQUEST");
+const isMissing = (error: unknown): boolean => error instanceof PorticoError && (error.code === "CURSOR_UNKNOWN" || error.code === "BAD_REQUEST");
 
 /** It is not gone: it has not come yet. */
 const notYet = (): PorticoError => new PorticoError("NOT_READY", "This replica does not have that block yet.");
@@ -181,9 +180,7 @@ const createComparison = (follows: FollowedNode, { problems, logger }: ReplicaNe
 /** Milliseconds for which a node may lack blocks of the replica's, as after a crash, before anything is said. */
 const backSoon = 2_000;
 
-/**
- * Tells of a node that has less of the same chain than the replica. What is here is served: the node had it, and no other blocks are known.
- */
+/** Tells of a node that has less of the same chain than the replica. What is here is served: the node had it, and no other blocks are known. */
 const createNodeBehind = (follows: FollowedNode, { problems, clock }: ReplicaNeeds, height: () => number) => {
   const problem = problems.define({ kind: "node behind", level: "warn", begun: "the node is behind this replica", ended: "the node is no longer behind this replica" });
   let since: number | undefined;
@@ -251,15 +248,12 @@ export const createReplica = (context: NodeContext | ReaderContext, needs: Repli
       chain = given;
       const { isDiverged } = comparison;
       const { changes } = given;
-      const standing = (): ReturnType<LmdbChain["standing"]> =>
-        given.standing?.() ?? (follows.distance(height()).behind > toleratedGap ? "catching up" : undefined);
+      const standing = (): ReturnType<LmdbChain["standing"]> => given.standing?.() ?? (follows.distance(height()).behind > toleratedGap ? "catching up" : undefined);
       return {
         ...given,
         snapshot: (bounds) => (isDiverged() ? undefined : given.snapshot(bounds)),
         snapshotAt: (at, bounds) => (isDiverged() ? undefined : given.snapshotAt?.(at, bounds)),
-        ...(changes === undefined
-          ? {}
-          : { changes: { view: () => (isDiverged() ? undefined : changes.view()), watch: (changed) => changes.watch(changed) } }),
+        ...(changes === undefined ? {} : { changes: { view: () => (isDiverged() ? undefined : changes.view()), watch: (changed) => changes.watch(changed) } }),
         tipId: () => (isDiverged() ? undefined : given.tipId?.()),
         isReady: () => !isDiverged() && given.isReady?.() !== false,
         standing,
@@ -276,9 +270,7 @@ export const createReplica = (context: NodeContext | ReaderContext, needs: Repli
       if (following === undefined) return;
       leave.push(following.changes?.watch(look) ?? (() => undefined));
       follows.follow({ tip: () => tipOf(following), look: () => following.look?.(), settled: async () => following.settled?.() });
-      void comparison
-        .compareWhole(following)
-        .catch((error: unknown) => needs.logger.warn(`the store's state cannot be checked: ${messageOf(error)}`));
+      void comparison.compareWhole(following).catch((error: unknown) => needs.logger.warn(`the store's state cannot be checked: ${messageOf(error)}`));
       look();
     },
     end: async () => {

@@ -1,5 +1,5 @@
 import { actors, secondKeys } from "../chain/actors.js";
-import { delegate, type Figures, lock, roundsBeforeFork, wallet } from "./figures.js";
+import { delegate, type Figures, lock, locksBeforeFork, roundsBeforeFork, wallet } from "./figures.js";
 
 const { origin, ada, bob, cyd, dan, eve, fay, gus, hal, ivy, joe, kim, mia, ned, pia, quin, rae, sam, council, pair } = actors;
 
@@ -58,7 +58,6 @@ export const atTip: Figures = {
       missedRounds: 1,
       forgedFees: 16_040_000_000n,
       forgedRewards: 1_300_000_003n,
-      forgedTotal: 17_340_000_003n,
       last: 27,
     }),
     delegate(bob, {
@@ -71,7 +70,6 @@ export const atTip: Figures = {
       productivity: 87.5,
       forgedFees: 203_001_005n,
       forgedRewards: 1_600_000_004n,
-      forgedTotal: 1_803_001_009n,
       last: 25,
     }),
     delegate(cyd, {
@@ -86,7 +84,6 @@ export const atTip: Figures = {
       missedRounds: 1,
       forgedFees: 2_652_345_678n,
       forgedRewards: 1_000_000_002n,
-      forgedTotal: 3_652_345_680n,
       last: 30,
     }),
     delegate(dan, {
@@ -99,7 +96,6 @@ export const atTip: Figures = {
       productivity: 100,
       forgedFees: 5_300_000_000n,
       forgedRewards: 1_600_000_004n,
-      forgedTotal: 6_900_000_004n,
       last: 28,
     }),
     delegate(eve, {
@@ -112,7 +108,6 @@ export const atTip: Figures = {
       productivity: 100,
       forgedFees: 6_610_000_000n,
       forgedRewards: 400_000_000n,
-      forgedTotal: 7_010_000_000n,
       last: 12,
       resigned: true,
     }),
@@ -128,7 +123,6 @@ export const atTip: Figures = {
       productivity: 100,
       forgedFees: 30_000_000n,
       forgedRewards: 600_000_002n,
-      forgedTotal: 630_000_002n,
       last: 29,
     }),
     delegate(kim, { username: "hal1", rank: null, voteBalance: 0n, approval: 0 }),
@@ -142,31 +136,7 @@ export const atTip: Figures = {
       timestamp: 8112,
       expiration: { type: 2, value: 1000 },
     }),
-    lock("sixth", {
-      sender: joe,
-      recipient: mia,
-      amount: 777n,
-      secret: "six",
-      timestamp: 8192,
-      expiration: { type: 1, value: 8240 },
-    }),
-    lock("seventh", {
-      sender: dan,
-      recipient: mia,
-      amount: 777n,
-      secret: "seven",
-      timestamp: 8192,
-      expiration: { type: 2, value: 30 },
-    }),
-    lock("eighth", {
-      sender: ivy,
-      recipient: ned,
-      amount: 777n,
-      secret: "seven",
-      timestamp: 8192,
-      expiration: { type: 1, value: 8249 },
-      vendorField: "swap",
-    }),
+    ...locksBeforeFork,
     lock("ninth", {
       sender: kim,
       recipient: bob,

@@ -40,7 +40,7 @@ export const wallet = (
 
 export const delegate = (
   { address, publicKey }: Actor,
-  given: Partial<DelegateFigures> & Pick<DelegateFigures, "username" | "rank" | "voteBalance" | "approval">,
+  given: Partial<Omit<DelegateFigures, "forgedTotal">> & Pick<DelegateFigures, "username" | "rank" | "voteBalance" | "approval">,
 ): DelegateFigures => ({
   address,
   publicKey,
@@ -51,10 +51,10 @@ export const delegate = (
   missedRounds: 0,
   forgedFees: 0n,
   forgedRewards: 0n,
-  forgedTotal: 0n,
   last: null,
   resigned: false,
   ...given,
+  forgedTotal: (given.forgedFees ?? 0n) + (given.forgedRewards ?? 0n),
 });
 
 export const lock = (
@@ -134,6 +134,35 @@ export const roundOf = ({ rounds, delegates }: Figures, round: number): RoundDel
   }));
 
 const { origin, ada, bob, cyd, dan, eve, fay, gus, hal, ivy, joe, kim, mia, ned, pia, rae, sam, council, pair } = actors;
+
+/** Those that both branches have at their ends. */
+export const locksBeforeFork: Lock[] = [
+  lock("sixth", {
+    sender: joe,
+    recipient: mia,
+    amount: 777n,
+    secret: "six",
+    timestamp: 8192,
+    expiration: { type: 1, value: 8240 },
+  }),
+  lock("seventh", {
+    sender: dan,
+    recipient: mia,
+    amount: 777n,
+    secret: "seven",
+    timestamp: 8192,
+    expiration: { type: 2, value: 30 },
+  }),
+  lock("eighth", {
+    sender: ivy,
+    recipient: ned,
+    amount: 777n,
+    secret: "seven",
+    timestamp: 8192,
+    expiration: { type: 1, value: 8249 },
+    vendorField: "swap",
+  }),
+];
 
 /** Of the first six rounds, which both branches have. */
 export const roundsBeforeFork: Figures["rounds"] = [
@@ -218,7 +247,6 @@ export const atHeight12: Figures = {
       missedRounds: 1,
       forgedFees: 5_139_999_999n,
       forgedRewards: 400_000_000n,
-      forgedTotal: 5_539_999_999n,
       last: 11,
     }),
     delegate(bob, {
@@ -232,7 +260,6 @@ export const atHeight12: Figures = {
       productivity: 66.67,
       forgedFees: 40_001_001n,
       forgedRewards: 200_000_000n,
-      forgedTotal: 240_001_001n,
       last: 10,
     }),
     delegate(cyd, {
@@ -247,7 +274,6 @@ export const atHeight12: Figures = {
       productivity: 66.67,
       forgedFees: 2_120_000_000n,
       forgedRewards: 200_000_000n,
-      forgedTotal: 2_320_000_000n,
       last: 9,
     }),
     delegate(dan, {
@@ -260,7 +286,6 @@ export const atHeight12: Figures = {
       productivity: 100,
       forgedFees: 2_730_000_000n,
       forgedRewards: 200_000_000n,
-      forgedTotal: 2_930_000_000n,
       last: 7,
     }),
     delegate(eve, {
@@ -273,7 +298,6 @@ export const atHeight12: Figures = {
       productivity: 100,
       forgedFees: 6_610_000_000n,
       forgedRewards: 400_000_000n,
-      forgedTotal: 7_010_000_000n,
       last: 12,
       resigned: true,
     }),

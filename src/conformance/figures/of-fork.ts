@@ -1,5 +1,5 @@
 import { actors, secondKeys } from "../chain/actors.js";
-import { delegate, type Figures, lock, roundsBeforeFork, wallet } from "./figures.js";
+import { delegate, type Figures, locksBeforeFork, roundsBeforeFork, wallet } from "./figures.js";
 
 const { origin, ada, bob, cyd, dan, eve, fay, gus, hal, ivy, joe, kim, mia, ned, pia, quin, rae, sam, council, pair } = actors;
 
@@ -53,7 +53,6 @@ export const ofFork: Figures = {
       missedRounds: 2,
       forgedFees: 15_840_000_000n,
       forgedRewards: 1_000_000_002n,
-      forgedTotal: 16_840_000_002n,
       last: 21,
     }),
     delegate(bob, {
@@ -67,7 +66,6 @@ export const ofFork: Figures = {
       productivity: 90,
       forgedFees: 203_001_006n,
       forgedRewards: 2_200_000_006n,
-      forgedTotal: 2_403_001_012n,
       last: 28,
     }),
     delegate(cyd, {
@@ -82,7 +80,6 @@ export const ofFork: Figures = {
       missedRounds: 1,
       forgedFees: 2_640_000_000n,
       forgedRewards: 700_000_001n,
-      forgedTotal: 3_340_000_001n,
       last: 20,
       resigned: true,
     }),
@@ -97,7 +94,6 @@ export const ofFork: Figures = {
       productivity: 85.71,
       forgedFees: 2_790_000_000n,
       forgedRewards: 1_300_000_003n,
-      forgedTotal: 4_090_000_003n,
       last: 24,
     }),
     delegate(eve, {
@@ -110,7 +106,6 @@ export const ofFork: Figures = {
       productivity: 100,
       forgedFees: 6_610_000_000n,
       forgedRewards: 400_000_000n,
-      forgedTotal: 7_010_000_000n,
       last: 12,
       resigned: true,
     }),
@@ -126,37 +121,10 @@ export const ofFork: Figures = {
       productivity: 100,
       forgedFees: 2_600_000_000n,
       forgedRewards: 300_000_001n,
-      forgedTotal: 2_900_000_001n,
       last: 26,
     }),
   ],
-  locks: [
-    lock("sixth", {
-      sender: joe,
-      recipient: mia,
-      amount: 777n,
-      secret: "six",
-      timestamp: 8192,
-      expiration: { type: 1, value: 8240 },
-    }),
-    lock("seventh", {
-      sender: dan,
-      recipient: mia,
-      amount: 777n,
-      secret: "seven",
-      timestamp: 8192,
-      expiration: { type: 2, value: 30 },
-    }),
-    lock("eighth", {
-      sender: ivy,
-      recipient: ned,
-      amount: 777n,
-      secret: "seven",
-      timestamp: 8192,
-      expiration: { type: 1, value: 8249 },
-      vendorField: "swap",
-    }),
-  ],
+  locks: locksBeforeFork,
   rounds: [
     ...roundsBeforeFork,
     [
