@@ -36,9 +36,9 @@ describe("the interactive reference, in Chromium", () => {
       pool: createTestPool(chain.blocks.flatMap(({ transactions = [] }) => transactions).slice(-1)),
       peers: { list: () => publicPeersAt(4003) },
       node: { version: "2.7.24" },
-      options: { staleAfter: false, rateLimit: false, lake: { dir: temporaryFolder(), blocksPerFile: 100, snapshotEvery: 200 }, webhooks: { tokens: [token] } },
+      options: { staleAfter: false, rateLimit: false, lake: { dir: temporaryFolder(), blocksPerFile: 100 }, webhooks: { tokens: [token] } },
     });
-    await until(async () => ((await node.get("/lake/manifest.json")).text.includes('"snapshots/') ? true : undefined));
+    await until(async () => ((await node.get("/lake/manifest.json")).text.includes('"previous": "') ? true : undefined));
     page = await load("/docs");
   });
   after(() => (page as Page | undefined)?.close());
@@ -88,7 +88,8 @@ describe("the interactive reference, in Chromium", () => {
   const failures = async (shown: Page, count: number): Promise<string[]> => {
     const paths: Paths = await shown.evaluate("ui.specSelectors.specJson().toJS().paths");
     const failed: string[] = [];
-    const asked = Object.entries(paths).flatMap(([path, { get }]) => (get === undefined || get.security !== undefined ? [] : [{ path, parameters: get.parameters ?? [] }]));
+    // So short a chain has no snapshot.
+    const asked = Object.entries(paths).flatMap(([path, { get }]) => (get === undefined || get.security !== undefined || path.includes("/snapshots/") ? [] : [{ path, parameters: get.parameters ?? [] }]));
     expect(asked).to.have.length.of.at.least(count);
     for (const { path, parameters } of asked) {
       const given = parameters.map((one) => ({ ...one, value: one.example ?? one.schema.default })).filter(({ value }) => value !== undefined);
