@@ -137,6 +137,19 @@ describe("the interactive reference, in Chromium", () => {
     expect(await page.locator(".opblock-tag small").first().innerText()).to.match(/\.$/);
   });
 
+  it("is dark where the reader's system is, as wide as a phone, and stands out from what is behind it by axe-core", async () => {
+    expect([await isAsWide(), await isDark(), await wrong()]).to.deep.equal([true, true, []]);
+  });
+
+  it("is light where the reader's system is, and stands out from what is behind it by axe-core", async () => {
+    await page.emulateMedia({ colorScheme: "light" });
+    await page.setViewportSize({ width: 1280, height: 900 });
+    await page.waitForSelector("html:not(.dark-mode)");
+    // Buttons take on their colours little by little.
+    await until(async () => ((await page.evaluate("document.getAnimations().length")) === 0 ? true : undefined));
+    expect([await isAsWide(), await isDark(), await wrong()]).to.deep.equal([true, false, []]);
+  });
+
   it("tries a request as it is filled, or with another parameter, and shows the replies of the node that serves the page", async () => {
     const [filled, other] = [await tried(operationOf("wallets", "getWallet")), await tried(operationOf("wallets", "getWallet"), { id: "genesis_7" })];
     expect([filled.status, other.status]).to.deep.equal(["200", "200"]);
@@ -157,16 +170,14 @@ describe("the interactive reference, in Chromium", () => {
     expect([status, text.includes("event: block.applied")]).to.deep.equal(["200", true]);
   });
 
-  it("has all of its fields and buttons whole on a phone", async () => {
+  it("has all of its fields and buttons whole on a phone, and stands out from what is behind it also where requests were tried", async () => {
+    await page.setViewportSize({ width: 390, height: 900 });
     expect(await isAsWide()).to.equal(true);
     const filter = (await page.locator(".operation-filter-input").boundingBox()) ?? expect.fail();
     expect(filter.width).to.be.above(330);
     const cut = "[...document.querySelectorAll('button, select, input')].filter((one) => { const { left, right } = one.getBoundingClientRect(); return left < 0 || right > 390; })";
     expect(await page.evaluate(`${cut}.map(({ outerHTML }) => outerHTML)`)).to.deep.equal([]);
-  });
-
-  it("is dark where the reader's system is, as wide as a phone, and stands out from what is behind it by axe-core", async () => {
-    expect([await isAsWide(), await isDark(), await wrong()]).to.deep.equal([true, true, []]);
+    expect(await axeFindings(page, { rules: "of colour" })).to.deep.equal([]);
   });
 
   it("asks for the token where a request lacks it, and sends it from then on", async () => {
@@ -178,14 +189,5 @@ describe("the interactive reference, in Chromium", () => {
     await dialog.locator("button.btn-done").click();
     await block.locator("button.execute").click();
     await block.locator(".live-responses-table .response-col_status", { hasText: "200" }).waitFor();
-  });
-
-  it("is light where the reader's system is, and stands out from what is behind it by axe-core", async () => {
-    await page.emulateMedia({ colorScheme: "light" });
-    await page.setViewportSize({ width: 1280, height: 900 });
-    await page.waitForSelector("html:not(.dark-mode)");
-    // Buttons take on their colours little by little.
-    await until(async () => ((await page.evaluate("document.getAnimations().length")) === 0 ? true : undefined));
-    expect([await isAsWide(), await isDark(), await wrong()]).to.deep.equal([true, false, []]);
   });
 });
