@@ -54,7 +54,7 @@ export const groups: Readonly<Record<string, string>> = {
 export const guide = (network: string): string => `The public interface of a node of the network ${network}.
 
 - **Paths** without a version are of the node's default generation; below \`/v2\` and \`/v1\`, each generation has its own.
-- **Amounts** are whole numbers: 1e-8 of the token each. Some exceed 2^53: \`API-Amounts: string\`, or a path in \`/strings\`, has text.
+- **Amounts** are whole numbers: 1e-8 of the token each. Some exceed 2^53: \`API-Amounts: string\` or a path below \`/strings\` asks for text.
 - **Lists** come in pages: \`limit\` is 1 to 100, and \`meta.next\` is the path of the next page. \`orderBy=balance:desc\` orders them.
 - **Filters** are the searchable fields: \`type=3\`, or \`amount.from=1\` and \`amount.to=9\`. A search takes them in its body.
 - **Earlier states**: with \`at\`, a height, a block's id, a day or a time, the reply is the one given then.

@@ -77,11 +77,15 @@ export const healthRoute = <State extends Scope>(health: () => MaybePromise<Heal
   });
 
 export const GenerationQuery = Type.Object({
-  generation: Type.Optional(Type.Unsafe<Generation>(WholeNumber({ minimum: 1, maximum: 2, description: "The generation that is described alone. Default: both." }))),
+  generation: Type.Optional(
+    Type.Unsafe<Generation>(WholeNumber({ minimum: 1, maximum: 2, description: "The generation that is described alone. Default: both." })),
+  ),
 });
 
 /** `GET /openapi.json`: the document of the prefix below which it is asked for. */
-export const openApiRoute = <State extends Scope>(documentOf: (prefix: AmountPrefix, generation?: Generation) => OpenApiDocument): Route<State> =>
+export const openApiRoute = <State extends Scope>(
+  documentOf: (prefix: AmountPrefix, generation?: Generation) => OpenApiDocument,
+): Route<State> =>
   routesOf<State>().item({
     method: "GET",
     path: "/openapi.json",

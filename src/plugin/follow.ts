@@ -174,8 +174,9 @@ export const createLive = <State extends Scope>(
 
   const sourceOf = (event: string) => (offersChanges && derivedEvents.includes(event) ? "chain" : "host");
   const events = eventNames.map((event) => followedEvent({ event, source: sourceOf(event) }));
+  const needs = { follow, feed, filters, conditions: conditionsInput, eventNames, events, offersChanges, node, isStopping, clock };
   return {
-    routes: liveRoutes<State>({ follow, feed, filters, conditions: conditionsInput, eventNames, events, offersChanges, node, isStopping, clock }),
+    routes: liveRoutes<State>(needs),
     close: async () => {
       const ending = worker;
       worker = undefined;

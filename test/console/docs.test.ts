@@ -36,9 +36,9 @@ describe("the interactive reference, in Chromium", () => {
       pool: createTestPool(chain.blocks.flatMap(({ transactions = [] }) => transactions).slice(-1)),
       peers: { list: () => publicPeersAt(4003) },
       node: { version: "2.7.24" },
-      options: { staleAfter: false, rateLimit: false, lake: { dir: temporaryFolder(), blocksPerFile: 100, snapshotEvery: 200 }, webhooks: { tokens: [token] } },
+      options: { staleAfter: false, rateLimit: false, lake: { dir: temporaryFolder(), blocksPerFile: 100 }, webhooks: { tokens: [token] } },
     });
-    await until(async () => ((await node.get("/lake/manifest.json")).text.includes('"snapshots/') ? true : undefined));
+    await until(async () => ((await node.get("/lake/manifest.json")).text.includes('"previous": "') ? true : undefined));
     page = await load("/docs");
   });
   after(() => (page as Page | undefined)?.close());
@@ -88,7 +88,8 @@ describe("the interactive reference, in Chromium", () => {
   const failures = async (shown: Page, count: number): Promise<string[]> => {
     const paths: Paths = await shown.evaluate("ui.specSelectors.specJson().toJS().paths");
     const failed: string[] = [];
-    const asked = Object.entries(paths).flatMap(([path, { get }]) => (get === undefined || get.security !== undefined ? [] : [{ path, parameters: get.parameters ?? [] }]));
+    // So short a chain has no snapshot.
+    const asked = Object.entries(paths).flatMap(([path, { get }]) => (get === undefined || get.security !== undefined || path.includes("/snapshots/") ? [] : [{ path, parameters: get.parameters ?? [] }]));
     expect(asked).to.have.length.of.at.least(count);
     for (const { path, parameters } of asked) {
       const given = parameters.map((one) => ({ ...one, value: one.example ?? one.schema.default })).filter(({ value }) => value !== undefined);
@@ -136,6 +137,19 @@ describe("the interactive reference, in Chromium", () => {
     expect(await page.locator(".opblock-tag small").first().innerText()).to.match(/\.$/);
   });
 
+  it("is dark where the reader's system is, as wide as a phone, and stands out from what is behind it by axe-core", async () => {
+    expect([await isAsWide(), await isDark(), await wrong()]).to.deep.equal([true, true, []]);
+  });
+
+  it("is light where the reader's system is, and stands out from what is behind it by axe-core", async () => {
+    await page.emulateMedia({ colorScheme: "light" });
+    await page.setViewportSize({ width: 1280, height: 900 });
+    await page.waitForSelector("html:not(.dark-mode)");
+    // Buttons take on their colours little by little.
+    await until(async () => ((await page.evaluate("document.getAnimations().length")) === 0 ? true : undefined));
+    expect([await isAsWide(), await isDark(), await wrong()]).to.deep.equal([true, false, []]);
+  });
+
   it("tries a request as it is filled, or with another parameter, and shows the replies of the node that serves the page", async () => {
     const [filled, other] = [await tried(operationOf("wallets", "getWallet")), await tried(operationOf("wallets", "getWallet"), { id: "genesis_7" })];
     expect([filled.status, other.status]).to.deep.equal(["200", "200"]);
@@ -156,16 +170,14 @@ describe("the interactive reference, in Chromium", () => {
     expect([status, text.includes("event: block.applied")]).to.deep.equal(["200", true]);
   });
 
-  it("has all of its fields and buttons whole on a phone", async () => {
+  it("has all of its fields and buttons whole on a phone, and stands out from what is behind it also where requests were tried", async () => {
+    await page.setViewportSize({ width: 390, height: 900 });
     expect(await isAsWide()).to.equal(true);
     const filter = (await page.locator(".operation-filter-input").boundingBox()) ?? expect.fail();
     expect(filter.width).to.be.above(330);
     const cut = "[...document.querySelectorAll('button, select, input')].filter((one) => { const { left, right } = one.getBoundingClientRect(); return left < 0 || right > 390; })";
     expect(await page.evaluate(`${cut}.map(({ outerHTML }) => outerHTML)`)).to.deep.equal([]);
-  });
-
-  it("is dark where the reader's system is, as wide as a phone, and stands out from what is behind it by axe-core", async () => {
-    expect([await isAsWide(), await isDark(), await wrong()]).to.deep.equal([true, true, []]);
+    expect(await axeFindings(page, { rules: "of colour" })).to.deep.equal([]);
   });
 
   it("asks for the token where a request lacks it, and sends it from then on", async () => {
@@ -177,14 +189,5 @@ describe("the interactive reference, in Chromium", () => {
     await dialog.locator("button.btn-done").click();
     await block.locator("button.execute").click();
     await block.locator(".live-responses-table .response-col_status", { hasText: "200" }).waitFor();
-  });
-
-  it("is light where the reader's system is, and stands out from what is behind it by axe-core", async () => {
-    await page.emulateMedia({ colorScheme: "light" });
-    await page.setViewportSize({ width: 1280, height: 900 });
-    await page.waitForSelector("html:not(.dark-mode)");
-    // Buttons take on their colours little by little.
-    await until(async () => ((await page.evaluate("document.getAnimations().length")) === 0 ? true : undefined));
-    expect([await isAsWide(), await isDark(), await wrong()]).to.deep.equal([true, false, []]);
   });
 });

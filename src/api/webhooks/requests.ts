@@ -163,7 +163,7 @@ const sample = {
   deliveries: ["msg_1_3ce4e6581db0a3c6c292085794cb34a9", "msg_1_5c1f895e60aa950400ec64a796e68532"],
 } as const;
 
-/** What an event is called in names of schemas and operations, each another: `pool.added` → `PoolAdded`, `state:started` → `State_58_started`. */
+/** The name of an event within other names; no two are the same: `pool.added` → `PoolAdded`, `state:started` → `State_58_started`. */
 const nameOfEvent = (event: string): string =>
   `.${event}`.replace(/\.([a-z])|[^a-z0-9]/g, (mark, letter: string | undefined) => letter?.toUpperCase() ?? `_${mark.charCodeAt(0)}_`);
 
@@ -221,7 +221,8 @@ const ping: OutgoingRequest = {
 
 /** `requests`: of the events. */
 const batchOf = (requests: readonly OutgoingRequest[]): OutgoingRequest => {
-  const event = Type.Unsafe<unknown>({ anyOf: requests.map(({ body }): TSchema => body), required: ["webhook-id"], discriminator: { propertyName: "event" } });
+  const anyOf = requests.map(({ body }): TSchema => body);
+  const event = Type.Unsafe<unknown>({ anyOf, required: ["webhook-id"], discriminator: { propertyName: "event" } });
   const examples = requests.filter(({ name }) => name === "block.applied" || name === "transaction.applied");
   return {
     name: "batch",

@@ -171,9 +171,10 @@ const responsesOf = <State extends Scope>(route: Route<State>, writer: SchemaWri
   const write = (schema: TSchema): JsonSchema => writer.reply(named(schema, `${capitalized(routeName(route))}Reply`), form);
   const schemaOf = (reply: JsonSchema): JsonSchema =>
     generation === 1 ? { anyOf: [reply, writer.reply(FirstGenerationFailure, "number")] } : reply;
+  const media = ([type, schema]: [string, TSchema]): [string, JsonSchema] => [type, { schema: write(schema) }];
   const content =
     route.kind === "body"
-      ? withTexts(Object.fromEntries(Object.entries(route.content).map(([type, schema]) => [type, { schema: write(schema) }])), example, form)
+      ? withTexts(Object.fromEntries(Object.entries(route.content).map(media)), example, form)
       : json(schemaOf(write(replySchema(route))), replyExample(example, form));
   const status = route.kind === "item" && route.status !== undefined ? route.status : 200;
   const headers = referToHeaders([
@@ -241,6 +242,8 @@ const operationOf = <State extends Scope>(
 ): JsonSchema => {
   const example = options.examples?.[routeName(route)];
   const parameters = [...withValues(parametersOf(route, writer), example), ...amountsHeader(route, options)];
+  const bodyOf = (body: TSchema) =>
+    json(writer.input(named(body, `${capitalized(routeName(route))}Body`)), requestExample(example));
   return {
     operationId: routeName(route),
     tags: [tagOf(route)],
@@ -250,7 +253,7 @@ const operationOf = <State extends Scope>(
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(route.body === undefined
       ? {}
-      : { requestBody: { required: route.bodyOptional !== true, content: json(writer.input(named(route.body, `${capitalized(routeName(route))}Body`)), requestExample(example)) } }),
+      : { requestBody: { required: route.bodyOptional !== true, content: bodyOf(route.body) } }),
     responses: responsesOf(route, writer, options),
   };
 };
@@ -323,5 +326,6 @@ export const createOpenApis = <State extends Scope>(
   ...[routes, options, info, outgoing]: Parameters<typeof createOpenApi<State>>
 ): ((prefix: AmountPrefix, generation?: Generation) => OpenApiDocument) => {
   const made: Record<string, OpenApiDocument> = {};
-  return (prefix, generation) => (made[`${prefix} ${generation ?? ""}`] ??= createOpenApi(routes, { ...options, prefix, generation }, info, outgoing));
+  return (prefix, generation) =>
+    (made[`${prefix} ${generation ?? ""}`] ??= createOpenApi(routes, { ...options, prefix, generation }, info, outgoing));
 };

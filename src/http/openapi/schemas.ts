@@ -66,7 +66,8 @@ const listOrJson = ({ description, ...list }: JsonSchema): JsonSchema => ({ anyO
 const discriminatorOf = ({ discriminator, anyOf }: JsonSchema, references: readonly JsonSchema[]): JsonSchema => {
   const { propertyName } = discriminator as { propertyName: string };
   const forms = anyOf as { properties: Record<string, { const: string }> }[];
-  return { propertyName, mapping: Object.fromEntries(forms.map(({ properties }, place) => [properties[propertyName]?.const, references[place]?.$ref])) };
+  const mapping = forms.map(({ properties }, place) => [properties[propertyName]?.const, references[place]?.$ref]);
+  return { propertyName, mapping: Object.fromEntries(mapping) };
 };
 
 /** `amounts`: how most replies of the document write them. That form has a name. */
