@@ -19,8 +19,10 @@ export const keepToken = (token) => {
 };
 
 /** An error in words. What browsers throw where nobody answers says that in other words in each of them. */
-export const wordsOf = (error) =>
-  error instanceof TypeError || (error instanceof TransportError && error.status === undefined) ? "The node does not answer." : error.message;
+export const wordsOf = (error) => {
+  const isSilent = error instanceof TypeError || (error instanceof TransportError && error.status === undefined);
+  return isSilent ? "The node does not answer." : error.message;
+};
 
 export const isRefused = (error, ...statuses) => error instanceof PorticoClientError && statuses.includes(error.status);
 

@@ -44,12 +44,14 @@ const inState = async (id, state, signal) => {
 const loadWaiting = async (id, signal) => {
   const [pending, retrying, dead] = await Promise.all(["pending", "retrying", "dead"].map((state) => inState(id, state, signal)));
   const due = retrying.newest.map(({ dueAt }) => dueAt).filter((dueAt) => dueAt !== null);
-  const attempts = [...retrying.newest, ...dead.newest].flatMap((delivery) => delivery.attempts.slice(-1)).filter(({ error }) => error !== null);
-  const last = attempts.reduce((latest, attempt) => (latest === undefined || attempt.at > latest.at ? attempt : latest), undefined);
+  const attempts = [...retrying.newest, ...dead.newest].flatMap((delivery) => delivery.attempts.slice(-1));
+  const failed = attempts.filter(({ error }) => error !== null);
+  const last = failed.reduce((latest, attempt) => (latest === undefined || attempt.at > latest.at ? attempt : latest), undefined);
   return { pending, retrying, dead, next: due.length === 0 ? undefined : Math.min(...due), last };
 };
 
-const since = ({ total, oldest }) => total > 0 && oldest !== undefined && html`${count(total)}, the oldest since <${Time} unix=${oldest.timestamp / 1000} />`;
+const since = ({ total, oldest }) =>
+  total > 0 && oldest !== undefined && html`${count(total)}, the oldest since <${Time} unix=${oldest.timestamp / 1000} />`;
 
 /** Sends again what failed since a time. `from`: the time that is offered, in milliseconds. */
 const Recover = ({ id, from, onDone }) => {
@@ -85,16 +87,19 @@ export const Waiting = ({ webhook, tip, onDone }) => {
       ["Failed, to be retried", since(retrying)],
       [isFew ? "Next attempt" : `Next attempt of the newest ${most}`, next !== undefined && html`<${Time} unix=${next / 1000} />`],
       ["Given up", since(dead)],
-      ["Why the last attempt failed", last !== undefined && html`<span class="bad">${answerOf(last)}</span>, <${Time} unix=${last.at / 1000} /><${AnswerBody} of=${last} />`],
+      ["Why the last attempt failed", last !== undefined && html`<span class="bad">${answerOf(last)}</span>, <${Time} unix=${last.at / 1000} />
+        <${AnswerBody} of=${last} />`],
     ]} />
     ${failed.length > 0 && html`<${Recover} key=${webhook.id} id=${webhook.id} from=${Math.min(...failed)} onDone=${onDone} />`}
   <//>`;
 };
 
-const Attempts = ({ attempts }) => html`<${Table} caption="Attempts" rows=${attempts} keyOf=${({ at }) => at} empty="No attempt yet." columns=${[
+const Attempts = ({ attempts }) => html`<${Table} caption="Attempts" rows=${attempts} keyOf=${({ at }) => at} empty="No attempt yet."
+  columns=${[
   ["When", ({ at }) => html`<${Time} unix=${at / 1000} short />`],
   ["Took", ({ duration }) => `${count(duration)} ms`, "num"],
-  ["Answer", (attempt) => html`<span class=${attempt.error === null ? "good" : "bad"}>${answerOf(attempt)}</span><${AnswerBody} of=${attempt} />`],
+  ["Answer", (attempt) => html`<span class=${attempt.error === null ? "good" : "bad"}>${answerOf(attempt)}</span>
+    <${AnswerBody} of=${attempt} />`],
 ]} />
 ${attempts.length > 1 && html`<p class="notice">Of earlier attempts, the body of the answer is not kept.</p>`}`;
 
@@ -104,13 +109,15 @@ const Send = ({ of: { id, webhookId, state }, onDone }) => {
   if (!["retrying", "delivered", "dead"].includes(state)) return null;
   const send = () => client.webhooks.redeliver(webhookId, id).then(() => onDone(`Delivery ${id} is sent again.`), setError);
   const text = state === "delivered" ? "Send again" : "Send now";
-  return html`<button class="plain" onClick=${send}>${text}<span class="hidden"> delivery ${id}</span></button><${Failure} error=${error} />`;
+  return html`<button class="plain" onClick=${send}>${text}<span class="hidden"> delivery ${id}</span></button>
+    <${Failure} error=${error} />`;
 };
 
 export const Deliveries = ({ webhookId, tip, onDone }) => {
   const [state, setState] = useState("");
   const list = (query, options) => client.webhooks.deliveries(webhookId, { ...query, state: state || undefined }, options);
-  const table = (rows) => html`<${Table} caption="Deliveries" rows=${rows} empty=${state === "" ? "Nothing was sent yet." : "There is none in this state."} columns=${[
+  const empty = state === "" ? "Nothing was sent yet." : "There is none in this state.";
+  const table = (rows) => html`<${Table} caption="Deliveries" rows=${rows} empty=${empty} columns=${[
     ["Delivery", ({ id }) => html`<a href=${link("webhooks", webhookId, String(id))}>${id}</a>`],
     ["State", (row) => html`<span class=${`${kindOf(row.state)} state`}>${states[row.state]}</span>`],
     ["Last answer", ({ attempts }) => (attempts.length === 0 ? "–" : answerOf(attempts.at(-1)))],
@@ -122,7 +129,8 @@ export const Deliveries = ({ webhookId, tip, onDone }) => {
   ]} />`;
   return html`<${Card} title="Deliveries, newest first" wide>
     <div class="row"><label for="state">Show</label><select id="state" value=${state} onChange=${({ target }) => setState(target.value)}>
-      <option value="">all</option>${Object.entries(states).map(([value, text]) => html`<option key=${value} value=${value}>${text}</option>`)}
+      <option value="">all</option>
+      ${Object.entries(states).map(([value, text]) => html`<option key=${value} value=${value}>${text}</option>`)}
     </select></div>
     <${Paged} name=${`${webhookId} ${state}`} list=${list} tip=${tip} show=${table} />
   <//>`;

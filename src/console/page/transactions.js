@@ -2,7 +2,9 @@
 import { html } from "./lib/preact.js";
 import { ProofError, verifyTransaction } from "./lib/client.js";
 import { client, isRefused, orNothing } from "./api.js";
-import { Amount, BlockLink, Card, count, DelegateLink, Facts, Failure, jsonText, Missing, Table, Time, TransactionLink, useLoaded, Waiting, WalletLink } from "./parts.js";
+import {
+  Amount, BlockLink, Card, count, DelegateLink, Facts, Failure, jsonText, Missing, Table, Time, TransactionLink, useLoaded, Waiting, WalletLink,
+} from "./parts.js";
 
 const names = new Map();
 /** The username of a delegate; undefined if no delegate has the public key. */
@@ -30,7 +32,9 @@ const transfer = ({ amount, sender, recipient }, wallet) => {
 };
 
 const multipayment = ({ sender, asset: { payments = [] } = {} }, wallet) => {
-  if (wallet !== undefined && wallet !== sender) return html`<${Amount} of=${paidTo(payments, wallet)} /> received in a multipayment from ${to(sender)}`;
+  if (wallet !== undefined && wallet !== sender) {
+    return html`<${Amount} of=${paidTo(payments, wallet)} /> received in a multipayment from ${to(sender)}`;
+  }
   const recipients = new Set(payments.map(({ recipientId }) => recipientId)).size;
   return html`multipayment to ${count(recipients)} ${recipients === 1 ? "recipient" : "recipients"}, <${Amount} of=${sumOf(payments)} />`;
 };
@@ -49,7 +53,10 @@ const multisignature = ({ asset = {} }) => {
   return keys === undefined ? "multisignature" : `multisignature of ${min} of ${keys.length} keys`;
 };
 
-const lock = ({ amount, sender, recipient }, wallet) => html`<${Amount} of=${amount} /> locked ${wallet !== undefined && wallet !== sender ? html`by ${to(sender)} for this wallet` : html`for ${to(recipient)}`}`;
+const lock = ({ amount, sender, recipient }, wallet) => {
+  const locked = html`<${Amount} of=${amount} /> locked`;
+  return wallet === undefined || wallet === sender ? html`${locked} for ${to(recipient)}` : html`${locked} by ${to(sender)} for this wallet`;
+};
 
 /** What transactions of the core's types do, as seen from a wallet or, without one, by anybody. */
 const deeds = {
@@ -81,12 +88,15 @@ const changeOf = ({ type, typeGroup = 1, amount, fee, sender, recipient, asset }
   return received - (sender === wallet ? paid + BigInt(fee) : 0n);
 };
 
+const Change = ({ of }) => (of === undefined ? "–" : html`<${Amount} of=${of} />`);
+
 /** `wallet`: the address of the one whose transactions they are. */
-export const TransactionTable = ({ transactions, wallet, empty = "No transactions." }) => html`<${Table} caption="Transactions" rows=${transactions} empty=${empty} columns=${[
+export const TransactionTable = ({ transactions, wallet, empty = "No transactions." }) => html`<${Table} caption="Transactions"
+  rows=${transactions} empty=${empty} columns=${[
   ["What it does", (transaction) => html`<${Deed} of=${transaction} wallet=${wallet} />`],
   wallet === undefined
     ? ["From", ({ sender }) => to(sender)]
-    : ["Change", (transaction) => (changeOf(transaction, wallet) === undefined ? "–" : html`<${Amount} of=${changeOf(transaction, wallet)} />`), "num"],
+    : ["Change", (transaction) => html`<${Change} of=${changeOf(transaction, wallet)} />`, "num"],
   ["Time", ({ timestamp }) => timestamp && html`<${Time} unix=${timestamp.unix} short />`],
   ["Id", ({ id }) => html`<${TransactionLink} id=${id} />`],
 ]} />`;
@@ -115,16 +125,25 @@ const lines = (title, texts) => html`<h3>${title}</h3><ul>${texts.map((text) => 
 const Proof = ({ of: shown }) => {
   // Each block is asked about until the proof is as long as it gets.
   const { value, error } = useLoaded((signal) => prove(shown, signal), [shown.id, shown.blockId, Math.min(depth, shown.confirmations)]);
-  if (error instanceof ProofError) return html`<p class="notice bad" role="alert">Not proven. What the node shows does not follow from its proof: ${error.message}.</p>`;
-  if (error !== undefined) return isRefused(error, 404, 501) ? html`<p class="notice">The node has no proof of this transaction.</p>` : html`<${Failure} error=${error} />`;
+  if (error instanceof ProofError) {
+    return html`<p class="notice bad" role="alert">Not proven. What the node shows does not follow from its proof: ${error.message}.</p>`;
+  }
+  if (isRefused(error, 404, 501)) return html`<p class="notice">The node has no proof of this transaction.</p>`;
+  if (error !== undefined) return html`<${Failure} error=${error} />`;
   if (value === undefined) return html`<p class="notice">Being checked …</p>`;
   const { block, confirmedBy, delegates, round, proven, trusted } = value;
-  if (block.height === 1) return html`<p class="notice">Block 1 is where the chain begins. What it holds cannot be proven: compare its id with that of the network.</p>`;
+  if (block.height === 1) {
+    return html`<p class="notice">Block 1 is where the chain begins. What it holds cannot be proven: compare its id with the network's.</p>`;
+  }
+  const isEnough = 3 * confirmedBy > 2 * delegates.length;
   const by = `${count(confirmedBy)} of the ${count(delegates.length)} delegates of its round`;
-  return html`<p>${confirmedBy === 0 ? "Signed by its delegate, and not built on yet." : html`<b class="good">Proven by ${count(confirmedBy)} ${confirmedBy === 1 ? "delegate" : "delegates"}.</b>`}
-    ${" "}This page has checked the signatures: everything above but the confirmations is in a signed block${confirmedBy > 0 && `, on which ${by} have built`}.</p>
-    <p class="notice">The node itself says who the delegates are, and what the rules of the network are. If you do not trust it, compare the delegates of
-    round ${count(round)} with those of a node that you trust.</p>
+  const title = `Proven by ${count(confirmedBy)} ${confirmedBy === 1 ? "delegate" : "delegates"}.`;
+  return html`<p>${confirmedBy === 0 ? "No delegate has built on its block yet." : html`<b class=${isEnough ? "good" : ""}>${title}</b>`}
+    ${" "}This page has checked the signatures: everything above but the confirmations is in a signed
+    block${confirmedBy > 0 && `, on which ${by} ${confirmedBy === 1 ? "has" : "have"} built`}.
+    ${!isEnough && " Until more than two thirds have, the chain may still go on without it."}</p>
+    <p class="notice">The node itself says who the delegates are, and what the rules of the network are. If you do not trust it, compare
+    the delegates of round ${count(round)} with those of a node that you trust.</p>
     <details><summary>What is proven, and what is trusted</summary>${lines("Proven", proven)}${lines("Trusted", trusted)}</details>`;
 };
 
@@ -132,7 +151,8 @@ const Proof = ({ of: shown }) => {
 const restOf = ({ payments: _, votes: __, ...rest } = {}) => (Object.keys(rest).length === 0 ? undefined : rest);
 
 export const Transaction = ({ id, tip }) => {
-  const load = async (signal) => (await orNothing(client.transactions.get(id, {}, { signal }))) ?? orNothing(client.transactions.getUnconfirmed(id, { signal }));
+  const load = async (signal) =>
+    (await orNothing(client.transactions.get(id, {}, { signal }))) ?? orNothing(client.transactions.getUnconfirmed(id, { signal }));
   const { value: found, error, isLoading } = useLoaded(load, [id, tip]);
   if (found === undefined) return isLoading ? html`<${Waiting} />` : html`<${Missing} what="transaction" error=${error} />`;
   // Where a transaction names nobody, the node gives its sender.
@@ -145,7 +165,10 @@ export const Transaction = ({ id, tip }) => {
       ["Confirmations", count(found.confirmations ?? 0)],
       ["From", html`<${WalletLink} address=${found.sender} full />`],
       ["To", isTo && found.recipient && html`<${WalletLink} address=${found.recipient} full />`],
-      ...votesOf(found).map((vote) => [vote.startsWith("-") ? "Votes no longer for" : "Votes for", html`<${Voted} publicKey=${vote.slice(1)} />`]),
+      ...votesOf(found).map((vote) => [
+        vote.startsWith("-") ? "Votes no longer for" : "Votes for",
+        html`<${Voted} publicKey=${vote.slice(1)} />`,
+      ]),
       ["Amount", html`<${Amount} of=${BigInt(found.amount ?? 0) + sumOf(found.asset?.payments ?? [])} />`],
       ["Fee", html`<${Amount} of=${found.fee} />`],
       ["Memo", found.vendorField],
