@@ -35,7 +35,8 @@ const longest = 3_000;
 /** Blocks that may come within that time, or that others may have before this replica has heard that the node has them. */
 const near = 100;
 
-const isMissing = (error: unknown): boolean => error instanceof PorticoError && (error.code === "CURSOR_UNKNOWN" || error.code === "BAD_REQUEST");
+const isMissing = (error: unknown): boolean =>
+  error instanceof PorticoError && (error.code === "CURSOR_UNKNOWN" || error.code === "BAD_REQUEST");
 
 /** It is not gone: it has not come yet. */
 const notYet = (): PorticoError => new PorticoError("NOT_READY", "This replica does not have that block yet.");
@@ -47,7 +48,11 @@ interface Wanted {
 }
 
 const wantedBy = (text: string, field: CursorField | undefined): Wanted[] =>
-  parseCursors(text, field).map((one) => (one.kind === "height" ? { height: one.height, wasSeen: false } : { height: one.kind === "cursor" ? (one.cursor.block?.height ?? 0) : 0, wasSeen: true }));
+  parseCursors(text, field).map((one) =>
+    one.kind === "height"
+      ? { height: one.height, wasSeen: false }
+      : { height: one.kind === "cursor" ? (one.cursor.block?.height ?? 0) : 0, wasSeen: true },
+  );
 
 /** Replicas get a block one after the other: a reader who has seen it at one may ask the next before that has it. */
 const createPatience = ({ height, nodeHeight, watch }: PatienceNeeds): Patience => {
@@ -127,7 +132,11 @@ const toleratedGap = 5;
 
 /** Watches whether a store's state is the node's, block by block. */
 const createComparison = (follows: FollowedNode, { problems, logger }: ReplicaNeeds) => {
-  const problem = problems.define({ kind: "diverged", begun: "the state is not the node's and is not served", ended: "the state is the node's again" });
+  const problem = problems.define({
+    kind: "diverged",
+    begun: "the state is not the node's and is not served",
+    ended: "the state is the node's again",
+  });
   /** What differs: the digest at the tip, or rows that were changed by other hands. */
   const differing = new Set<"tip" | "rows">();
 

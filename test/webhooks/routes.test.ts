@@ -249,7 +249,7 @@ describe("the webhook routes", () => {
       const changed = await send("PATCH", `/webhooks/${String(id)}`, { description: "many" });
       const page = await get("/webhooks");
       expect(page.body.data).to.deep.equal([{ ...(body.data as object), description: "many" }]);
-      expect([changed, page].map(({ headers }) => headers.get("transfer-encoding")), "written while they are sent").to.deep.equal(["chunked", "chunked"]);
+      expect([changed.status, page.headers.get("transfer-encoding")], "a page is written while it is sent").to.deep.equal([200, "chunked"]);
       const put = await send("PUT", `/webhooks/${String(id)}`, { event: "peer.added", target: receiver.url, conditions: [{ ...conditions[0], value: [...addresses, "one more"] }] });
       expect([put.status, put.body.message]).to.deep.equal([400, '"conditions.0.value" must be a list of at most 100000 numbers and strings']);
       const large = await send("POST", "/webhooks", { event: "peer.added", target: `${receiver.url}?${"x".repeat(8_388_608)}` });

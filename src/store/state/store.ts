@@ -198,7 +198,8 @@ export const createStore = (options: StoreOptions, needs: StoreNeeds): Store => 
   const { access = "write", disposable = false, history = true, undoBlocks } = options;
   const { rules } = needs;
   const isWriter = access === "write";
-  const environment = openEnvironment(options.dataDir, rules.network.network.nethash, { access, disposable, writes: needs.writes, check: (opened) => checkRules(opened, rules, { writes: isWriter }) });
+  const check = (opened: Environment): void => checkRules(opened, rules, { writes: isWriter });
+  const environment = openEnvironment(options.dataDir, rules.network.network.nethash, { access, disposable, writes: needs.writes, check });
   const tipState = createTipCache(environment);
   const searches = createSearches(needs.searches);
   const views = createViews({ environment, rules, openTransaction: isWriter ? openNewest : openTransaction, tipState });

@@ -237,7 +237,8 @@ interface Present {
 const logRow = ({ row, origin }: RecordResult["rows"][number], logger: Logger): void => {
   const attempt = row.attempts.at(-1);
   if (attempt === undefined) return;
-  const line = `webhook ${row.webhookId} delivery ${row.id} (${row.event}) attempt ${row.attemptCount} to ${origin}: ${resultOf(attempt)} after ${attempt.duration} ms, ${row.state}`;
+  const about = `webhook ${row.webhookId} delivery ${row.id} (${row.event}) attempt ${row.attemptCount} to ${origin}`;
+  const line = `${about}: ${resultOf(attempt)} after ${attempt.duration} ms, ${row.state}`;
   // It was the last one: what the receiver never gets must be seen.
   if (row.state === "dead") logger.warn(line);
   else logger.debug(line);

@@ -39,7 +39,11 @@ export const publicKeyText = ({ publicKey }: NodeKey): string => `whpk_${publicK
  * Headers of one attempt: half of the token, as the predecessor sent it, and Standard Webhooks 1.0, signed with each of the tokens or, if
  * it is given, by the node's key instead.
  */
-const deliveryHeaders = (tokens: readonly [string, ...string[]], { messageId, at, body }: SignatureInput, nodeKey?: NodeKey): Record<string, string> => {
+const deliveryHeaders = (
+  tokens: readonly [string, ...string[]],
+  { messageId, at, body }: SignatureInput,
+  nodeKey?: NodeKey,
+): Record<string, string> => {
   const timestamp = String(Math.floor(at / 1000));
   const content = `${messageId}.${timestamp}.${body}`;
   return {
@@ -133,7 +137,13 @@ const signingTokens = ({ token, olderTokens }: WebhookRow, passed: number): [str
 ];
 
 /** The request of one attempt. */
-export const requestOf = (webhook: WebhookRow, events: readonly EventOfRow[], isBatch: boolean, now: { wall: number; passed: number }, nodeKey: NodeKey | undefined): Outgoing => {
+export const requestOf = (
+  webhook: WebhookRow,
+  events: readonly EventOfRow[],
+  isBatch: boolean,
+  now: { wall: number; passed: number },
+  nodeKey: NodeKey | undefined,
+): Outgoing => {
   const [first] = events;
   const several = (): string =>
     `{"events":[${events.map((loaded) => `{"webhook-id":${JSON.stringify(loaded.row.key)},${eventJson(loaded)}}`).join(",")}]}`;
