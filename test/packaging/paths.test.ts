@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { buildSync } from "esbuild";
+import { writeCommonJs } from "../../.ci/commonjs.mjs";
 import { loadChain } from "../data/read.js";
 import { temporaryFolder } from "../fixtures/folder.js";
 import { run } from "../fixtures/process.js";
@@ -21,7 +22,7 @@ const install = (host: string): void => {
   const files = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" }).map((path) => join("src", path));
   const common = { absWorkingDir: root, outbase: ".", outdir: join(portico, "dist"), platform: "node", target: "node20", logLevel: "error" } as const;
   buildSync({ ...common, entryPoints: files.filter((path) => path.endsWith(".ts")), format: "esm" });
-  buildSync({ ...common, entryPoints: files.filter((path) => path.endsWith(".cts")), format: "cjs", outExtension: { ".js": ".cjs" } });
+  writeCommonJs(join(portico, "dist"));
   const copy = (from: string, to: string): void => cpSync(join(root, from), join(portico, to));
   for (const path of files.filter((file) => /\.(?:js|css|html)$/.test(file))) copy(path, join("dist", path));
   for (const file of ["swagger-ui.css", "swagger-ui-bundle.js"]) copy(`node_modules/swagger-ui-dist/${file}`, `dist/src/http/docs/swagger-ui/${file}`);
