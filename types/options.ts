@@ -54,7 +54,7 @@ export interface PorticoOptions {
         /** Smallest body that is compressed, in bytes. @default 1024 */
         threshold?: number;
       };
-  /** Memory for repeated replies, in bytes; up to twice as much while the tip moves. @default 67108864 (64 MiB) */
+  /** Memory for repeated replies, in bytes. @default 67108864 (64 MiB) */
   cacheSize?: number;
   /**
    * Milliseconds that a request waits for the host's pool, peers, sync, and each call of its own chain, before it gets 503.

@@ -171,6 +171,18 @@ describe("the console, in Chromium", () => {
     faults.splice(0, Infinity, ...faults.filter((fault) => !fault.includes("ERR_FAILED")));
   });
 
+  it("shows new blocks of a node that has no events", async () => {
+    const json = { statusCode: 501, error: "Not Implemented", message: "This node does not offer that.", code: "NOT_SUPPORTED" };
+    await page.route("**/events/feed*", (route) => route.fulfill({ status: 501, json }));
+    await open();
+    await page.locator(".brand small", { hasText: /^live$/ }).waitFor();
+    await page.waitForSelector(".figure");
+    const before = await heightShown();
+    await until(async () => ((await heightShown()) > before ? true : undefined));
+    // The browser notes what was refused here.
+    faults.splice(0, Infinity, ...faults.filter((fault) => !fault.includes("501")));
+  });
+
   it("has a page for any address, and asks for the network until the node answers", async () => {
     let refused = 0;
     await page.route("**/api/v2/node/configuration", (route) => (++refused <= 2 ? route.abort() : route.continue()));

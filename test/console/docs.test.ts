@@ -50,6 +50,7 @@ describe("the interactive reference, in Chromium", () => {
     opened.on("console", (message) => message.type() === "error" && !message.text().includes("401") && faults.push(message.text()));
     opened.on("pageerror", (error) => faults.push(error.message));
     opened.on("request", (request) => !request.url().startsWith(node.origin) && !request.url().startsWith("data:") && faults.push(request.url()));
+    opened.on("request", (request) => request.url().endsWith("/rewards") && faults.push("asks for the rewards of the whole chain"));
     opened.setDefaultTimeout(60_000);
     await addAxe(opened);
     const browser = await opened.context().newCDPSession(opened);

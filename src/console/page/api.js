@@ -50,7 +50,8 @@ export const askMetrics = async (signal) => {
 };
 
 const events = ["block.applied", "block.reverted"];
-const pause = 1000;
+/** Milliseconds after which a node is asked again that did not answer, or that has no events. */
+const [pause, longPause] = [1000, 4000];
 
 /** Calls `onTip` now and with each new block, and `onState` with "live" or "lost". Returns how to stop. */
 export const followTip = (onTip, onState) => {
@@ -63,11 +64,14 @@ export const followTip = (onTip, onState) => {
         onState("live");
         if (wait === 0 || data.length > 0) onTip();
         [after, wait] = [meta.cursor, 20];
-      } catch {
+      } catch (error) {
         if (signal.aborted) return;
-        onState("lost");
+        // A host's own chain may offer no changes: there may be a block after each pause.
+        const hasNone = isRefused(error, 501);
+        onState(hasNone ? "live" : "lost");
+        if (hasNone) onTip();
         [after, wait] = ["tip", 0];
-        await new Promise((resolve) => setTimeout(resolve, pause));
+        await new Promise((resolve) => setTimeout(resolve, hasNone ? longPause : pause));
       }
     }
   };

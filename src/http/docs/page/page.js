@@ -15,17 +15,23 @@ const fill = async ({ servers, paths }) => {
     return reply.ok ? reply.json() : {};
   };
   const first = async (list, order = "") => (await get(`${list}?limit=1${order}`)).data?.[0] ?? {};
-  const lists = ["blocks", "transactions", "transactions/unconfirmed", "votes", "locks", "peers"].map((list) => first(list));
-  const { username, publicKey, address: forger } = await first("delegates", "&orderBy=producedBlocks:desc");
-  const [block, transaction, waiting, vote, { lockId }, { ip, port }, { data: rewards }, lake] = await Promise.all([
+  const lists = ["transactions", "transactions/unconfirmed", "votes", "locks", "peers"].map((list) => first(list));
+  const [block, { username, publicKey, address: forger }] = await Promise.all([
+    first("blocks"),
+    first("delegates", "&orderBy=producedBlocks:desc"),
+  ]);
+  // Those of a whole chain take seconds.
+  const from = block.height && String(Math.max(1, block.height - 1000));
+  const [transaction, waiting, vote, { lockId }, { ip, port }, { data: rewards }, lake] = await Promise.all([
     ...lists,
-    get(`delegates/${username}/rewards`),
+    from && username ? get(`delegates/${username}/rewards?from=${from}`) : {},
     paths["/lake/manifest.json"] === undefined ? {} : get("lake/manifest.json"),
   ]);
 
   const wallet = { username, publicKey, address: forger, generatorPublicKey: publicKey, senderId: transaction.sender };
   const named = { ...wallet, q: username, ip, port };
-  const inBodies = { ...named, ids: lockId && [lockId], after: String(block.height - 1), from: block.height, to: block.height };
+  const after = block.height && String(block.height - 1);
+  const inBodies = { ...named, ids: lockId && [lockId], after, from: block.height, to: block.height };
   const ofBlocks = { blocks: block.id, transactions: transaction.id, unconfirmed: waiting.id, votes: vote.id, locks: lockId };
   const ids = { wallets: forger, delegates: username, rounds: 1, ...ofBlocks };
   const manifests = lake.previous && `${lake.previous}.json`;
@@ -33,10 +39,11 @@ const fill = async ({ servers, paths }) => {
   for (const [path, operations] of Object.entries(paths)) {
     const [things, of] = path.replace(/^\/v[12]/, "").split("/").slice(1);
     const inPath = { ...named, id: ids[of] ?? ids[things], file: files[of]?.split("/").at(-1) };
-    if (path.includes("/rewards/")) inPath.address = rewards?.voters[0]?.address;
+    const isRewards = path.includes("/rewards");
+    if (isRewards) Object.assign(inPath, { from, address: rewards?.voters[0]?.address });
     for (const { parameters = [], requestBody } of Object.values(operations)) {
       for (const parameter of parameters) {
-        const value = parameter.required || path.endsWith("/get") ? inPath[parameter.name] : undefined;
+        const value = parameter.required || isRewards || path.endsWith("/get") ? inPath[parameter.name] : undefined;
         if (value !== undefined) parameter.example = value;
       }
       const body = requestBody?.content["application/json"].example ?? {};
@@ -95,7 +102,7 @@ window.ui = SwaggerUIBundle({
   plugins: [reading],
   requestInterceptor: (request) => Object.assign(request, { userFetch: beginning }),
   responseInterceptor: (reply) => {
-    if (reply.status === 401) document.querySelector("button.authorize").click();
+    if (reply.status === 401) document.querySelector("button.authorize")?.click();
     return reply;
   },
   deepLinking: true,
