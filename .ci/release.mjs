@@ -25,7 +25,8 @@ const isClean = () => git("status", "--porcelain") === "";
 const [, newest, date] = /^## (\S+) — (.*)$/m.exec(read("CHANGELOG.md")) ?? [];
 const canProve = process.env.ACTIONS_ID_TOKEN_REQUEST_URL !== undefined || process.env.SIGSTORE_ID_TOKEN !== undefined;
 
-const conditions = {
+/** What a release needs, by what to say where it is missing. */
+const conditions = () => ({
   [`release.mjs takes --publish alone, not ${unknown.join(" ")}`]: unknown.length === 0,
   "There are changes that are not committed": isClean(),
   [`CHANGELOG.md does not begin with "## ${version} — YYYY-MM-DD"`]: newest === version && /^\d{4}-\d{2}-\d{2}$/.test(date),
@@ -33,10 +34,10 @@ const conditions = {
   'package.json names no repository: "repository": "github:OWNER/…"': addressOf(manifest) !== undefined,
   [`The tag ${tag} exists`]: git("tag", "--list", tag) === "" && git("ls-remote", "--tags", "origin", tag) === "",
   "There is nobody to say who has built it: publish from .github/workflows/release.yml": !publishes || canProve,
-};
+});
 
 const check = () => {
-  const failed = Object.entries(conditions).flatMap(([what, holds]) => (holds ? [] : [what]));
+  const failed = Object.entries(conditions()).flatMap(([what, holds]) => (holds ? [] : [what]));
   if (failed.length > 0) throw new Error(failed.join("\n"));
   show(".ci/run");
   // What is compared with this version from now on is what this version serves.
@@ -52,7 +53,7 @@ const publish = (tarball) => {
     git("tag", "--delete", tag);
     throw error;
   }
-  process.stdout.write(`${tag} is published.\n`);
+  process.stdout.write(`${tag} is published. If the tag cannot be pushed now: git push origin ${tag}\n`);
   git("push", "origin", tag);
 };
 

@@ -1,4 +1,4 @@
-import { existsSync, statfsSync, statSync } from "node:fs";
+import { statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import {
   AggregatorRegistry,
@@ -151,11 +151,14 @@ const createGauges = (registry: Registry, { reports, clock, sync, dataDir, ...ne
   };
   const storeBytes = (): number | undefined =>
     dataDir === undefined ? undefined : sizeOf(join(dataDir, "chain.mdb")) + sizeOf(join(dataDir, "webhooks.mdb"));
-  /** Undefined before the first start has made the folder. */
+  /** Undefined where there is no folder, as before the first start. */
   const freeBytes = (): number | undefined => {
-    if (dataDir === undefined || !existsSync(dataDir)) return undefined;
-    const { bavail, bsize } = statfsSync(dataDir);
-    return bavail * bsize;
+    try {
+      const { bavail, bsize } = statfsSync(dataDir ?? "");
+      return bavail * bsize;
+    } catch {
+      return undefined;
+    }
   };
   const lakeAge = (): number | undefined => {
     const age = needs.lake()?.age;

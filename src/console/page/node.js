@@ -6,8 +6,9 @@ import { BlockLink, bytesText, Card, count, Facts, Failure, lengthText, link, Ta
 import { TransactionTable } from "./transactions.js";
 
 /** Webhooks whose last attempt failed, or that the node has disabled; undefined without the token for them. */
-const failingWebhooks = async (signal) => {
+const failingWebhooks = async (metrics, signal) => {
   if (readToken() === "") return undefined;
+  if (["failing", "disabled"].every((state) => metrics[`portico_webhooks{state="${state}"}`] === 0)) return [];
   const { data } = await client.webhooks.list({ limit: 100 }, { signal });
   return data.filter(({ failingSince, disabledBecause }) => failingSince !== null || disabledBecause !== null);
 };
@@ -21,18 +22,22 @@ const orUnknown = async (asked) => {
   }
 };
 
+/** Asked once a minute: reading the metrics begins the peaks anew of which Prometheus reads the largest. */
+const loadProcess = async (signal) => {
+  const metrics = await askMetrics(signal);
+  return { metrics, failing: await orUnknown(failingWebhooks(metrics, signal)) };
+};
+
 const load = async (signal) => {
-  const [ready, configuration, syncing, last, pool, peers, metrics, failing] = await Promise.all([
+  const [ready, configuration, syncing, last, pool, peers] = await Promise.all([
     askHealth(signal),
     client.node.configuration({}, { signal }),
     client.node.syncing({ signal }),
     orUnknown(client.blocks.last({}, { signal })),
     orUnknown(client.transactions.unconfirmed({ limit: 20 }, { signal })),
     orUnknown(client.peers.list({ limit: 50 }, { signal })),
-    askMetrics(signal),
-    orUnknown(failingWebhooks(signal)),
   ]);
-  return { ready, configuration, syncing, last, pool, peers, metrics, failing };
+  return { ready, configuration, syncing, last, pool, peers };
 };
 
 /** What a problem means, for somebody who has to do something about it. */
@@ -85,8 +90,9 @@ const Process = ({ metrics, failing }) => {
 
 export const Node = ({ tip, isLost }) => {
   const { value, error } = useLoaded(load, [tip]);
+  const { value: process = { metrics: {} } } = useLoaded(loadProcess, [Math.floor(Date.now() / 60_000)]);
   if (value === undefined) return html`<h1 tabindex="-1">Node</h1><${Failure} error=${error} />`;
-  const { ready, configuration, syncing, last, pool, peers, metrics, failing } = value;
+  const { ready, configuration, syncing, last, pool, peers } = value;
   const behind = Math.max(0, syncing.blocks);
   return html`<h1 tabindex="-1">Node</h1><${Failure} error=${error} />
     <div class="grid">
@@ -99,7 +105,7 @@ export const Node = ({ tip, isLost }) => {
           ["Network", behind === 0 ? "caught up" : `${count(behind)} blocks ahead`],
         ]} />
       <//>
-      <${Process} metrics=${metrics} failing=${failing} />
+      <${Process} ...${process} />
       <${Card} title="Network" wide><${Facts} rows=${[
         ["Token", `${configuration.token} (${configuration.symbol})`],
         ["Network hash", html`<span class="id">${configuration.nethash}</span>`],
