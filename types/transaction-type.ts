@@ -46,11 +46,14 @@ export interface TransactionType {
   name: string;
   /** Whether the sender pays amount + fee. Default true; if false, it pays nothing. */
   senderPays?: boolean;
-  /** Applies the effect beyond what the sender pays. The sender's nonce and public key are already updated. Must be synchronous. */
+  /**
+   * Applies the effect beyond what the sender pays; without it, nobody gets the amount. The sender's nonce and public key are already
+   * updated. Must be synchronous.
+   */
   apply?(transaction: Transaction, ledger: Ledger): void;
   /**
-   * Every address that receives something beside `recipientId`, repeats allowed. Where it throws, the store refuses the block; what a host's own chain has
-   * all the same is told without `addresses`.
+   * Every address that receives something beside `recipientId`, repeats allowed. Where it throws, the store refuses the block; what a
+   * host's own chain has all the same is told without `addresses`.
    */
   recipients?(transaction: Transaction): string[];
   /** How it is written, for proofs. Without it, `/transactions/{id}/proof` replies 501 for a type that is not the core's. */
