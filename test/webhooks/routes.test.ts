@@ -247,9 +247,8 @@ describe("the webhook routes", () => {
       const { body } = await get(`/webhooks/${String(id)}`);
       expect((body.data as { conditions: unknown }).conditions).to.deep.equal(conditions);
       const changed = await send("PATCH", `/webhooks/${String(id)}`, { description: "many" });
-      const page = await get("/webhooks");
-      expect(page.body.data).to.deep.equal([{ ...(body.data as object), description: "many" }]);
-      expect([changed.status, page.headers.get("transfer-encoding")], "a page is written while it is sent").to.deep.equal([200, "chunked"]);
+      expect(changed.status).to.equal(200);
+      expect((await get("/webhooks")).body.data).to.deep.equal([{ ...(body.data as object), description: "many" }]);
       const put = await send("PUT", `/webhooks/${String(id)}`, { event: "peer.added", target: receiver.url, conditions: [{ ...conditions[0], value: [...addresses, "one more"] }] });
       expect([put.status, put.body.message]).to.deep.equal([400, '"conditions.0.value" must be a list of at most 100000 numbers and strings']);
       const large = await send("POST", "/webhooks", { event: "peer.added", target: `${receiver.url}?${"x".repeat(8_388_608)}` });

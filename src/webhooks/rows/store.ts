@@ -234,7 +234,7 @@ export const openWebhookStore = (dataDir: string, { deliver = true, writes = unw
     const opened = (root = openFile(path));
     const environment = { path, root: opened, writes };
     const store = createWebhookStore(environment);
-    if (deliver) giveUpRole = becomeWriter(path, rootOptions, "start this one with `webhooks.deliver` set to false");
+    if (deliver) giveUpRole = becomeWriter(path, rootOptions, "start this one as a reader or, with a chain of your own, with `webhooks.deliver` set to false");
     const close = async (): Promise<void> => {
       try {
         endWriting(environment);
