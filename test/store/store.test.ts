@@ -118,6 +118,16 @@ describe("the LMDB store", () => {
     expect(openTemporaryStore(chain.network, { dataDir }).store.tip()?.height).to.equal(100);
   });
 
+  it("finishes a write that is still being prepared as it is told to stop, and takes none after that", async () => {
+    const { store, rules, dataDir } = await openStoreAt(name, 60);
+    const written = store.apply(chain.blocks.slice(60, 100).map(rules.parseBlock));
+    const stopped = store.stop();
+    expect(await messageOf(store.revert())).to.equal("the store is closed");
+    await stopped;
+    await written;
+    expect(openTemporaryStore(chain.network, { dataDir }).store.tip()?.height).to.equal(100);
+  });
+
   it("lets a process exit during a write and still keeps every block", async () => {
     const script = programOf(new URL("exiting-process.ts", import.meta.url));
     for (const milliseconds of [1, 10]) {

@@ -85,14 +85,16 @@ interface CommitQueue {
   writeAhead(work: Sliced<void>): Promise<void>;
   /** Resolves when all is committed. */
   written(): Promise<void>;
-  /** Resolves when no commit is under way, however it went. */
-  idle(): Promise<void>;
+  /** Takes no more work, and resolves when all that was taken has ended, however it went. */
+  close(): Promise<void>;
 }
 
 const createCommitQueue = ({ commit, giveUp }: CommitQueueNeeds): CommitQueue => {
   /** The commit that is under way, until a caller has been told how it went. */
   let committing: Promise<void> | undefined;
-  let isTaken = false;
+  /** The work that is being prepared. */
+  let taken: Promise<void> | undefined;
+  let isClosed = false;
 
   const heard = async (): Promise<void> => {
     try {
@@ -102,10 +104,7 @@ const createCommitQueue = ({ commit, giveUp }: CommitQueueNeeds): CommitQueue =>
     }
   };
 
-  /** One piece of work at a time; one that fails leaves nothing behind. */
-  const take = async (work: () => Promise<void>): Promise<void> => {
-    if (isTaken) throw new Error("the store is already being written");
-    isTaken = true;
+  const run = async (work: () => Promise<void>): Promise<void> => {
     try {
       await work();
     } catch (error) {
@@ -113,9 +112,15 @@ const createCommitQueue = ({ commit, giveUp }: CommitQueueNeeds): CommitQueue =>
       // If the commit before has failed, that is the cause.
       await heard();
       throw error;
-    } finally {
-      isTaken = false;
     }
+  };
+
+  /** One piece of work at a time; one that fails leaves nothing behind. */
+  const take = async (work: () => Promise<void>): Promise<void> => {
+    if (isClosed) throw new Error("the store is closed");
+    if (taken !== undefined) throw new Error("the store is already being written");
+    taken = run(work).finally(() => (taken = undefined));
+    await taken;
   };
 
   const workOut = async (work: Sliced<void>, pace: Pace): Promise<void> => {
@@ -134,7 +139,9 @@ const createCommitQueue = ({ commit, giveUp }: CommitQueueNeeds): CommitQueue =>
       }),
     writeAhead: (work) => take(() => workOut(work, "cooperative")),
     written: () => take(heard),
-    idle: async () => {
+    close: async () => {
+      isClosed = true;
+      await taken?.catch(() => undefined);
       await committing?.catch(() => undefined);
     },
   };
@@ -156,8 +163,8 @@ interface StoreWritesNeeds extends StoreNeeds {
 type Writes = "apply" | "applyAhead" | "written" | "revert" | "trimUndo" | "filling" | "fillSets" | "startOver";
 
 interface StoreWrites extends Pick<Store, Writes> {
-  /** Resolves when no commit is under way. */
-  idle(): Promise<void>;
+  /** Takes no more writes, and resolves when none is under way. */
+  close(): Promise<void>;
 }
 
 /** Makes what was committed the state that is served. */
@@ -260,6 +267,6 @@ export const createStoreWrites = (needs: StoreWritesNeeds): StoreWrites => {
       return filling() !== undefined;
     },
     startOver,
-    idle: line.idle,
+    close: line.close,
   };
 };

@@ -207,7 +207,7 @@ export const createStore = (options: StoreOptions, needs: StoreNeeds): Store => 
   const revertedAt = createRevertedAt(needs);
   const marks = createChainMarks(environment, { isWriter, views, revertedAt });
   const reads = createStoreReads({ isWriter, history, views, marks, searches });
-  const { idle, ...writing } = createStoreWrites({ ...needs, undoBlocks, history, isWriter, environment, views, marks, revertedAt });
+  const { close, ...writing } = createStoreWrites({ ...needs, undoBlocks, history, isWriter, environment, views, marks, revertedAt });
 
   /** lmdb-js by itself reuses a read transaction until the event loop has turned, and would miss what another process commits meanwhile. */
   const readTip = (): Tip | undefined => {
@@ -252,8 +252,7 @@ export const createStore = (options: StoreOptions, needs: StoreNeeds): Store => 
       if (isWriter) environment.commit(noEntries).catch(() => undefined);
     },
     stop: async () => {
-      await searches.stop();
-      await idle();
+      await Promise.all([searches.stop(), close()]);
       views.forget();
       await environment.close();
     },
