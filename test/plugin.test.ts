@@ -644,8 +644,8 @@ describe("createApiPlugin", () => {
     expect(rows({ ...row, apply: async () => Promise.resolve() })).to.equal("`transactionTypes[0].apply` must not be async, because its effects must be complete when it returns");
     expect(rows(row, { ...row, key: "present" })).to.equal("`transactionTypes[1]` has the same group, type and version as an earlier row");
     expect(rows(row, { ...row, versions: [1] })).to.equal("`transactionTypes[1]` has the same group, type and version as an earlier row");
-    expect(rows(row, { ...row, type: 1 })).to.equal("`transactionTypes[0]` has the name Gift, as type 1 of group 2 has");
-    expect(rows({ ...row, name: "Transfer" })).to.equal("`transactionTypes[0]` has the name Transfer, as type 0 of group 1 has");
+    expect(rows(row, { ...row, type: 1 })).to.equal("`transactionTypes[0]` has the name Gift, which type 1 of group 2 also has");
+    expect(rows({ ...row, name: "Transfer" })).to.equal("`transactionTypes[0]` has the name Transfer, which type 0 of group 1 also has");
     expect(rows({ ...row, typeGroup: 1, name: "Transfer" })).to.equal("accepted");
     expect(rows(row, { ...row, type: 1, name: "Present" })).to.equal("accepted");
     expect(rows({ ...row, versions: [1] }, { ...row, versions: [2] })).to.equal("accepted");
