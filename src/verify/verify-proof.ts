@@ -170,6 +170,12 @@ const checkBlock = (block: ProofBlock, { milestones, exceptions }: Rules): Check
   return { ...block, says };
 };
 
+/** @throws TypeError for promises, rows of `/rounds/{id}/delegates`, or whatever else is no list of public keys */
+const checkDelegates = (given: unknown): Delegates | undefined => {
+  if (given === undefined || (Array.isArray(given) && given.every((key) => typeof key === "string"))) return given;
+  throw new TypeError("`delegates` must be a list of public keys, or a function that returns one. Await promises before.");
+};
+
 const isListed = (ids: readonly string[], listed: readonly string[] | undefined): boolean =>
   listed !== undefined && [...ids].sort().join() === [...listed].sort().join();
 
@@ -275,7 +281,8 @@ export const verifyProof = (untrusted: unknown, { milestones: all, exceptions = 
   const milestones = createMilestones(all);
   const proof = readProof(untrusted);
   const own = roundOf(proof.block.height, milestones).round;
-  const given = (round: number): Delegates | undefined => (typeof delegates === "function" ? delegates(round) : round === own ? delegates : undefined);
+  const given = (round: number): Delegates | undefined =>
+    checkDelegates(typeof delegates === "function" ? delegates(round) : round === own ? delegates : undefined);
 
   const block = checkBlock(proof.block, { milestones, exceptions });
   const descendants = proof.descendants.map((descendant) => checkBlock(descendant, { milestones, exceptions }));

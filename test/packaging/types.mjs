@@ -1,8 +1,8 @@
 /**
- * The public types of all entry points, in one report (`types.api.md`): a change of them is seen there, and is committed with it.
+ * The public types of all entry points, in one report (`types.txt`): a change of them is seen there, and is committed with it.
  * `check:package` fails while the report is another. `npm run docs:types` builds the library and writes the report.
  */
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { root, run } from "./host.mjs";
@@ -30,8 +30,8 @@ const configuration = (projectFolder, entry) => ({
   apiReport: {
     enabled: true,
     reportFileName: "types.api.md",
-    reportFolder: join(projectFolder, "test/packaging"),
-    reportTempFolder: join(projectFolder, "dist/report"),
+    reportFolder: join(projectFolder, "dist/report"),
+    reportTempFolder: join(projectFolder, "dist/report/temp"),
     // What an exported type is made of is public, too.
     includeForgottenExports: true,
   },
@@ -57,12 +57,15 @@ export const reportTypes = (folder, writes = false) => {
   const [entry, config] = ["entries.d.ts", "api-extractor.json"].map((name) => join(folder, "dist", name));
   writeFileSync(entry, `${lines.join("\n")}\n`);
   writeFileSync(config, JSON.stringify(configuration(folder, entry)));
-  const how = writes ? ["--local"] : ["--print-api-report-diff"];
+  mkdirSync(join(folder, "dist/report"));
   try {
-    run("npx", ["--yes", "--package=@microsoft/api-extractor@7.60.1", "api-extractor", "run", "--config", config, ...how], root);
-  } catch (error) {
-    const message = "The public types are not those of test/packaging/types.api.md. If they are meant, write it by `npm run docs:types`.";
-    throw new Error(`${message}\n${error.stdout ?? ""}`, { cause: error });
+    run("npx", ["--yes", "--package=@microsoft/api-extractor@7.60.1", "api-extractor", "run", "--config", config, "--local"], root);
+    const [reviewed, made] = [join(folder, "test/packaging/types.txt"), readFileSync(join(folder, "dist/report/types.api.md"), "utf8")];
+    if (writes) return writeFileSync(reviewed, made);
+    if (made === readFileSync(reviewed, "utf8")) return;
+    writeFileSync(reviewed, made);
+    const diff = run("git", ["diff", "--", reviewed], folder);
+    throw new Error(`The public types are not those of test/packaging/types.txt. If they are meant, write it by \`npm run docs:types\`.\n${diff}`);
   } finally {
     for (const path of [entry, config, join(folder, "dist/report")]) rmSync(path, { recursive: true, force: true });
   }

@@ -79,8 +79,11 @@ const optionRow = ({ name, text, default: given = "" }: OptionDoc, before = ""):
   return `| ${[`\`${before}${name}\``, value, text].map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
 };
 
+let read: ReturnType<typeof optionDocs> | undefined;
+const docsOf = (type: string): OptionDoc[] => (read ??= optionDocs())[type] ?? [];
+
 const optionsTable = (): string => {
-  const { PorticoOptions = [], LakeOptions = [], WebhookOptions = [] } = optionDocs();
+  const [PorticoOptions, LakeOptions, WebhookOptions] = [docsOf("PorticoOptions"), docsOf("LakeOptions"), docsOf("WebhookOptions")];
   const within: Partial<Record<string, OptionDoc[]>> = { lake: LakeOptions, webhooks: WebhookOptions };
   const rows = PorticoOptions.flatMap((option) => [optionRow(option), ...(within[option.name] ?? []).map((one) => optionRow(one, `${option.name}.`))]);
   return ["| option | default | |", "|---|---|---|", ...rows].join("\n");
@@ -181,13 +184,20 @@ const withoutBreaks = (text: string): string => text.replace(/\s+/g, " ").replac
 
 const commentOf = (node: ts.Node): string => {
   const [comment] = ts.getJSDocCommentsAndTags(node).filter(ts.isJSDoc);
-  const given = ts.getTextOfJSDocComment(comment?.tags?.find(({ tagName }) => tagName.text === "default")?.comment) ?? "none";
-  const text = ts.getTextOfJSDocComment(comment?.comment) ?? "";
-  return withoutBreaks(given === "none" ? text : `${text} Default: ${given}.`).replace("Default: none: ", "Without it: ");
+  return withoutBreaks(ts.getTextOfJSDocComment(comment?.comment) ?? "");
 };
 
 const parse = (file: string): ts.SourceFile =>
   ts.createSourceFile(file, readFileSync(new URL(`../../${file}`, import.meta.url), "utf8"), ts.ScriptTarget.Latest, true);
+
+/** The members of what an entry point takes, with what holds without them. */
+const takenTable = (type: string) => (): string => {
+  const rows = docsOf(type).map(({ name, text, default: given = "none" }) => {
+    const without = given.startsWith("none: ") ? ` Without it: ${given.slice("none: ".length)}.` : given === "none" ? "" : ` Default: ${given}.`;
+    return `| \`${name}\` | ${withoutBreaks(text + without)} |`;
+  });
+  return ["| | |", "|---|---|", ...rows].join("\n");
+};
 
 /** The members of an interface that have a docstring, with that. */
 const membersTable = (file: string, name: string) => (): string => {
@@ -267,11 +277,11 @@ export const tables: Record<string, () => string> = {
   rewards: rewardsTable,
   "ready problems": unionTable("types/plugin.ts", "ReadyProblem"),
   "proof steps": unionTable("src/verify/verify-proof.ts", "ProofStep"),
-  context: membersTable("types/node-context.ts", "NodeContext"),
+  context: takenTable("NodeContext"),
   plugin: membersTable("types/plugin.ts", "ApiPlugin"),
-  client: membersTable("src/client/transport.ts", "ClientOptions"),
-  follower: membersTable("src/follower/run-follower.ts", "RunFollowerOptions"),
-  receiver: membersTable("src/receiver/create-receiver.ts", "ReceiverOptions"),
+  client: takenTable("ClientOptions"),
+  follower: takenTable("RunFollowerOptions"),
+  receiver: takenTable("ReceiverOptions"),
   "command line": commandLineTable,
 };
 

@@ -145,6 +145,15 @@ describe("proofs of real chains", function () {
     expect(stepOf({ ...whole, round: { ...whole.round, number: 1 } }, options)).to.equal("round");
   });
 
+  it("need delegates as public keys, not as rows of a reply, and not in a promise", async () => {
+    const { options, proof } = chainOf("core3-testnet-a");
+    const shown = await proof("/blocks/60/proof");
+    for (const delegates of [[{ publicKey: "02" }], () => Promise.resolve([]), "02"]) {
+      const wrong = { ...options, delegates } as unknown as ProofOptions;
+      expect(() => verifyProof(shown, wrong), typeof delegates).to.throw(TypeError, "must be a list of public keys");
+    }
+  });
+
   it("hold with fewer descendants, but not with a gap among them, or another chain's", async () => {
     const { options, proof } = chainOf("core3-testnet-a");
     const whole = await proof("/blocks/60/proof?confirmations=5");

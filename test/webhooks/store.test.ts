@@ -420,7 +420,7 @@ describe("the webhook store", () => {
     try {
       await once(holding.stdout, "data");
       expect(() => openWebhookStore(folder))
-        .to.throw(PorticoError, `webhooks.mdb is being written by process ${holding.pid}: stop it, or start this one as a reader or, with a chain of your own, with \`webhooks.deliver\` set to false`)
+        .to.throw(PorticoError, `webhooks.mdb is being written by process ${holding.pid}: stop it, or start this one as a reader`)
         .with.property("code", "STORE_IN_USE");
       const managing = openWebhookStore(folder, { deliver: false });
       expect(managing.store.transaction(() => managing.store.addWebhook(webhookRow)).id).to.equal(1);

@@ -41,7 +41,7 @@ const inState = async (id, state, signal) => {
   return { total, newest: data, oldest };
 };
 
-const loadWaiting = async (id, signal) => {
+const loadBacklog = async (id, signal) => {
   const [pending, retrying, dead] = await Promise.all(["pending", "retrying", "dead"].map((state) => inState(id, state, signal)));
   const due = retrying.newest.map(({ dueAt }) => dueAt).filter((dueAt) => dueAt !== null);
   const attempts = [...retrying.newest, ...dead.newest].flatMap((delivery) => delivery.attempts.slice(-1));
@@ -74,8 +74,8 @@ const Recover = ({ id, from, onDone }) => {
 };
 
 /** What waits to be delivered, since when, and why. */
-export const Waiting = ({ webhook, tip, onDone }) => {
-  const { value, error } = useLoaded((signal) => loadWaiting(webhook.id, signal), [webhook.id, tip]);
+export const Backlog = ({ webhook, tip, onDone }) => {
+  const { value, error } = useLoaded((signal) => loadBacklog(webhook.id, signal), [webhook.id, tip]);
   if (value === undefined) return html`<${Card} title="Waiting deliveries" wide><${Failure} error=${error} /><//>`;
   const { pending, retrying, dead, next, last } = value;
   const failed = [retrying, dead].filter(({ total }) => total > 0).map(({ oldest }) => oldest?.timestamp ?? Date.now());

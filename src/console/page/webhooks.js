@@ -1,7 +1,7 @@
 // Webhooks: what there is, where each stands, and its deliveries. All of it needs the node's webhook token.
 import { html, useEffect, useRef, useState } from "./lib/preact.js";
 import { client, isRefused, keepToken, readToken } from "./api.js";
-import { Deliveries, Delivery, Waiting } from "./deliveries.js";
+import { Backlog, Deliveries, Delivery } from "./deliveries.js";
 import { Card, count, Facts, Failure, jsonText, link, Table, Time, useLoaded } from "./parts.js";
 import { WebhookForm } from "./webhook-form.js";
 
@@ -123,7 +123,7 @@ const One = ({ id, tip, events }) => {
     ${done.text && html`<p class="notice good" role="status">${done.text}</p>`}
     <div class="grid">
       ${done.made && html`<${Secret} made=${done.made} />`}
-      <${Waiting} webhook=${webhook} tip=${`${tip} ${done.times}`} onDone=${tell} />
+      <${Backlog} webhook=${webhook} tip=${`${tip} ${done.times}`} onDone=${tell} />
       <${Card} title="Webhook" wide>
         <${Facts} rows=${[
           ["Events", (webhook.events ?? [webhook.event]).join(", ")],
