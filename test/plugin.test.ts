@@ -170,7 +170,7 @@ describe("createApiPlugin", () => {
   });
 
   const refusesWideSearches = async (url: string): Promise<void> => {
-    const message = "The search would have to look at more than 20 rows: narrow it, by an address, a delegate, a block or a shorter range of time or height.";
+    const message = "The search would scan more than 20 rows. Narrow it by an address, a delegate, a block or a shorter range of time or height.";
     const refused = await fetch(`${url}/transactions?vendorFieldHex=61&type=0`);
     expect(refused.status).to.equal(400);
     expect(await refused.json()).to.deep.equal({ statusCode: 400, error: "Bad Request", message, code: "SEARCH_TOO_WIDE" });
@@ -522,7 +522,7 @@ describe("createApiPlugin", () => {
     expect(refused({ events: {} })).to.match(/needs `events`/);
     expect(refused({ dataDir: undefined })).to.match(/needs `dataDir`/);
     for (const needless of ["chain", "blocks", "events", "onProgress"]) {
-      const message = `a reader does not take \`${needless}\`: it reads the chain that another process writes into \`dataDir\``;
+      const message = `a reader does not take \`${needless}\`, because it reads the chain that another process writes into \`dataDir\``;
       expect(refused({ reader: true, events: undefined, [needless]: {} })).to.equal(message);
     }
     expect(refused({ reader: true, events: undefined, dataDir: undefined })).to.match(/needs `dataDir`/);
@@ -532,7 +532,7 @@ describe("createApiPlugin", () => {
     expect(refused({ options: { amounts: "float" } })).to.match(/options\.amounts must be one of "number", "string"/);
     expect(refused({ options: { bodyLimit: 0 } })).to.match(/options\.bodyLimit must be a whole number from 1/);
     expect(refused({ options: { stopTimeout: 2_147_483_648 } })).to.match(/options\.stopTimeout must be a whole number from 0 to 2147483647/);
-    expect(refused({ options: { webhooks: { deliver: false } } })).to.match(/options\.webhooks\.deliver can be false only where the host keeps its own chain/);
+    expect(refused({ options: { webhooks: { deliver: false } } })).to.match(/options\.webhooks\.deliver can be false only if the host keeps its own chain/);
     expect(refused({ chain: { snapshot: () => undefined }, options: { webhooks: { deliver: false } } })).to.equal("accepted");
     expect(refused({ reader: true, events: undefined, options: { webhooks: { deliver: false } } })).to.equal("accepted");
     expect(refused({ options: { webhooks: { timeout: 3e9 } } })).to.match(/options\.webhooks timeout must be a whole number from 1 to 2147483647/);
@@ -588,7 +588,7 @@ describe("createApiPlugin", () => {
     }
     for (const needless of ["blocks", "onProgress"]) {
       const member = needless === "blocks" ? { read: () => [] } : () => undefined;
-      expect(refused({ chain: { snapshot: () => undefined }, [needless]: member })).to.equal(`\`${needless}\` is for the built-in store, which \`chain\` takes the place of: give one of them`);
+      expect(refused({ chain: { snapshot: () => undefined }, [needless]: member })).to.equal(`\`${needless}\` is for the built-in store, which \`chain\` replaces; pass only one of them`);
     }
     const supporting = (supports: unknown): string => refused({ chain: { snapshot: () => undefined, supports } });
     expect(supporting("locks")).to.equal("`chain.supports` must be an object");
@@ -641,11 +641,11 @@ describe("createApiPlugin", () => {
     expect(rows(row, {})).to.equal("`transactionTypes[1]` must have required property 'typeGroup'");
     expect(rows({ ...row, aply: () => undefined })).to.match(/^`transactionTypes\[0\]` has no member `aply`; its members are typeGroup, type, /);
     expect(rows({ ...row, apply: true })).to.equal("`transactionTypes[0].apply` must be a function");
-    expect(rows({ ...row, apply: async () => Promise.resolve() })).to.equal("`transactionTypes[0].apply` must not be async: its effects must be complete when it returns");
+    expect(rows({ ...row, apply: async () => Promise.resolve() })).to.equal("`transactionTypes[0].apply` must not be async, because its effects must be complete when it returns");
     expect(rows(row, { ...row, key: "present" })).to.equal("`transactionTypes[1]` has the same group, type and version as an earlier row");
     expect(rows(row, { ...row, versions: [1] })).to.equal("`transactionTypes[1]` has the same group, type and version as an earlier row");
-    expect(rows(row, { ...row, type: 1 })).to.equal("`transactionTypes[0]` has the name Gift, as type 1 of group 2 has");
-    expect(rows({ ...row, name: "Transfer" })).to.equal("`transactionTypes[0]` has the name Transfer, as type 0 of group 1 has");
+    expect(rows(row, { ...row, type: 1 })).to.equal("`transactionTypes[0]` has the name Gift, which type 1 of group 2 also has");
+    expect(rows({ ...row, name: "Transfer" })).to.equal("`transactionTypes[0]` has the name Transfer, which type 0 of group 1 also has");
     expect(rows({ ...row, typeGroup: 1, name: "Transfer" })).to.equal("accepted");
     expect(rows(row, { ...row, type: 1, name: "Present" })).to.equal("accepted");
     expect(rows({ ...row, versions: [1] }, { ...row, versions: [2] })).to.equal("accepted");

@@ -17,8 +17,8 @@ export interface ChainSnapshot {
   wallets(query: WalletQuery): MaybePromise<Page<Wallet>>;
 
   /**
-   * By username, address or public key. `only`: the members that the caller reads, where these are not all; the adapter may leave out the
-   * others, or take no notice of it.
+   * By username, address or public key. `only` names the members that the caller reads, if not all. The adapter may leave out the others,
+   * or ignore `only`.
    */
   delegate<Member extends keyof Delegate = keyof Delegate>(identifier: string, only?: readonly Member[]): MaybePromise<Pick<Delegate, Member> | undefined>;
   delegates(query: DelegateQuery): MaybePromise<Page<Delegate>>;
@@ -44,7 +44,7 @@ export interface ChainSnapshot {
 
   /**
    * Every block in a range of heights that changed a wallet. With `supports.history` only.
-   * @throws PorticoError HISTORY_MISSING, as `snapshotAt` does, if the range begins with blocks of which that is not known
+   * @throws PorticoError HISTORY_MISSING, as `snapshotAt` does, if the range begins with blocks whose changes are not known
    */
   walletChanges?(query: WalletChangesQuery): MaybePromise<Page<WalletChange>>;
 
@@ -62,13 +62,13 @@ export interface SnapshotBounds {
   searchRows?: number;
 }
 
-/** A block with its transactions, as readers that follow the chain are told of it. */
+/** A block with its transactions, as readers that follow the chain get it. */
 export interface KeptBlock {
   block: Block;
   transactions: Transaction[];
   /** The locks that its claims and refunds end, as they were opened. Without them, bookings of claims and refunds have no amounts. */
   locks?: readonly Pick<Lock, "lockId" | "senderId" | "recipientId" | "amount">[] | undefined;
-  /** Milliseconds since 1970: when this node applied it. Absent if it read the block while catching up: the block's own time counts then. */
+  /** Milliseconds since 1970: when this node applied it. Absent if it read the block while catching up; the block's own time then counts. */
   appliedAt?: number | undefined;
   /** How often this node had applied the block before, and reverted it. Default: 0. */
   times?: number | undefined;
@@ -92,8 +92,8 @@ export interface ChangesView {
   /** A block that is not on the chain, but was; undefined where it is not kept. */
   orphan(id: string): MaybePromise<OrphanBlock | undefined>;
   /**
-   * `times` of the chain's block at a height (`kind` applied), or of a kept one that is not on it (reverted). Optional: without it the whole
-   * block is asked for, to see whether it has been told of already.
+   * `times` of the chain's block at a height (`kind` applied), or of a kept block off the chain (reverted). Optional. Without it, the whole
+   * block is read to see whether readers have had it before.
    */
   timesOf?(kind: "applied" | "reverted", block: { height: number; id: string }): MaybePromise<number>;
   /** As in `ChainSnapshot`. */
@@ -103,15 +103,16 @@ export interface ChangesView {
 }
 
 /**
- * What following the chain takes: `/events`, `/changes` and webhooks then go by blocks, from the first on and through reorganisations.
+ * What Portico needs to follow a chain. `/events`, `/changes` and webhooks then go by blocks, from the first on and through
+ * reorganisations.
  *
- * The next change after a block is found from the chain alone: the block above it if it is on the chain; if it is not, but kept, its
- * reversal, and then what comes after its parent.
+ * The next change after a block follows from the chain alone. If the block is on the chain, it is the block above. If it is not, but kept,
+ * it is its reversal, and then whatever comes after its parent.
  */
 export interface ChainChanges {
   /** The state at the current tip; undefined while there is none. */
   view(): MaybePromise<ChangesView | undefined>;
-  /** Calls `changed` whenever `view` gives another tip. Returns what ends it. */
+  /** Calls `changed` whenever `view` returns another tip. Returns a function that ends this. */
   watch(changed: () => void): () => void;
 }
 
@@ -132,23 +133,23 @@ export interface ChainAdapter {
   };
   /** Opens whatever `snapshot` needs. May be called again after `stop`. */
   start?(): Promise<void>;
-  /** Is waited for as long as `stopTimeout`, but 2 s at least. */
+  /** The plugin waits for it for `stopTimeout`, but at least 2 s. */
   stop?(): Promise<void>;
   /**
-   * The state at the current tip; undefined while there is none yet (routes reply 503). Requests wait `hostTimeout` for it, and for each answer of
-   * it (503 `HOST_SILENT`); one that comes later is released.
+   * The state at the current tip; undefined while there is none yet (routes reply 503). Requests wait `hostTimeout` for it, and for each of
+   * its answers, before they get 503 (`HOST_SILENT`). A snapshot that comes later is released.
    */
   snapshot(bounds?: SnapshotBounds): MaybePromise<ChainSnapshot | undefined>;
   /**
-   * Optional. Without it, readers that follow the chain are told of blocks and transactions as the host emits them, kept in the log of the
-   * host's events (`followHostEvents`), and cursors are places in that log. `/changes` replies 501, and no replica can follow.
+   * Optional. Without it, readers that follow the chain get blocks and transactions as the host emits them. These are kept in the log of
+   * the host's events (`followHostEvents`), and cursors are positions in that log. `/changes` replies 501, and no replica can follow.
    */
   readonly changes?: ChainChanges;
   /**
-   * The state as it was when the block at a height was the tip; undefined above the tip, and while there is no state. Of it are asked: `wallet`,
-   * `wallets` with the filter `vote` (and any others), `delegate`, `delegates`, `block`, `transaction`, `blocks` by `height` or `timestamp`,
-   * `transactions` by `timestamp`, `round`, `feeStatistics`, `walletChanges`.
-   * @throws PorticoError HISTORY_MISSING if it is not known, with `members: { oldest: { height, id } }`, the oldest that is
+   * The state as it was when the block at a height was the tip; undefined above the tip, and while there is no state. Only these are
+   * called: `wallet`, `wallets` with the filter `vote` (and any others), `delegate`, `delegates`, `block`, `transaction`, `blocks` by
+   * `height` or `timestamp`, `transactions` by `timestamp`, `round`, `feeStatistics`, `walletChanges`.
+   * @throws PorticoError HISTORY_MISSING if that state is not known, with `members: { oldest: { height, id } }`, the oldest that is
    */
   snapshotAt?(height: number, bounds?: SnapshotBounds): MaybePromise<ChainSnapshot | undefined>;
 }

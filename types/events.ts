@@ -96,10 +96,10 @@ export interface HostEvents {
  */
 export interface BlockSource {
   /**
-   * At most `limit` whole blocks (with their transactions) of the host's current chain, ascending from `fromHeight`, by which the store
-   * knows their ids; fewer, or none, at the end of the chain. It may lag behind what the host has emitted, but not for long. So one that ends
-   * below the store's tip does not take blocks off it by itself, as after a start with a host that has gone back meanwhile: they are taken off
-   * with the next block that the host applies or reverts, even if that is one that the store has.
+   * Returns at most `limit` whole blocks (with their transactions) of the host's current chain, ascending from `fromHeight`; fewer, or
+   * none, at the end of the chain. The store compares their ids with its own. The source may lag behind the host's events, but not for
+   * long. If it ends below the store's tip, for instance because the host went back before a start, the store keeps its blocks at first. It
+   * reverts them with the next block that the host applies or reverts, even if the store has that block.
    */
   read(fromHeight: number, limit: number): Promise<BlockData[]> | BlockData[];
   /** Height of the last block there, for progress reports; leave it out if it is expensive to find. */

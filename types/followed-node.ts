@@ -4,13 +4,13 @@ export interface BlockMark {
   id: string;
 }
 
-/** What a replica tells of itself to what follows the node for it. */
+/** The replica, as seen by the `FollowedNode` that follows its node. */
 export interface FollowingChain {
   /** The last block that the replica has. */
   tip(): BlockMark | undefined;
-  /** Has the replica compare its tip with the node's chain, and read what it lacks, unless it is about to. */
+  /** Makes the replica compare its tip with the node's chain and read missing blocks, unless it is about to do so. */
   look(): void;
-  /** Resolves when all blocks handed over so far are written, and what was begun by `look` has ended. */
+  /** Resolves when all blocks handed over so far are written, and the work that `look` began has ended. */
   settled(): Promise<void>;
 }
 
@@ -18,29 +18,29 @@ export interface FollowingChain {
 export interface FollowedNode {
   /** Its interface, such as `http://10.0.0.5:4003/api`. */
   readonly url: string;
-  /** Called when the plugin starts, before its store is opened: begins the store with a snapshot where there is none. */
+  /** Called when the plugin starts, before its store is opened. If there is no store, begins one from a snapshot. */
   prepare(signal: AbortSignal): Promise<void>;
-  /** Called when the store is open: blocks are handed over as the node applies and reverts them. */
+  /** Called when the store is open. From then on, blocks are handed over as the node applies and reverts them. */
   follow(chain: FollowingChain): void;
   /** Ends what `prepare` and `follow` began. */
   end(): Promise<void>;
-  /** Digest of the node's state after a block, as the node itself has told it; undefined where it has not. */
+  /** Digest of the node's state after a block, as reported by the node; undefined if it has not reported one. */
   digestOf(block: BlockMark): string | undefined;
-  /** When the node applied or reverted a block (milliseconds since 1970), and how often it had applied it before; undefined where it has not told. */
+  /** When the node applied or reverted a block (milliseconds since 1970), and how often it had applied it before; undefined if it has not reported this. */
   timesOf(kind: "applied" | "reverted", id: string): { at: number; times: number } | undefined;
-  /** Asks when the node reverted a block and its ancestors, for `timesOf`. Resolves when that is known, or cannot be had. */
+  /** Asks when the node reverted a block and its ancestors, for `timesOf`. Resolves when that is known or cannot be found out. */
   askReversals(block: BlockMark): Promise<void>;
-  /** Calls `changed` when there is a new digest, and when the node is reached again or no longer. Returns what ends it. */
+  /** Calls `changed` when there is a new digest, and when the node becomes reachable or unreachable. Returns a function that ends this. */
   watch(changed: () => void): () => void;
   /** Why the node cannot be reached, once that has lasted for some seconds. */
   problem(): string | undefined;
-  /** Height of the node's tip; undefined while it is not known, as the node has not been heard yet or not for some seconds. */
+  /** Height of the node's tip; undefined if the node has not answered yet, or not for some seconds. */
   height(): number | undefined;
   /** How far a replica is behind the node, whose tip has this height. */
   distance(height: number): ReplicaDistance;
-  /** Has a block reverted that has come by another way than from the node, which is asked for it then. False for any other block: the node itself has told it. */
+  /** Reverts a block that did not come from the node itself, and reads it from the node instead. Returns false, and does nothing, if the node itself sent the block. */
   takeBack(block: BlockMark): boolean;
-  /** Keeps that the store is not to be opened again: the next `prepare` begins with another. Undefined: it may be after all. */
+  /** Records that the store must not be opened again, so that the next `prepare` begins a new one. `undefined` withdraws this. */
   discardStore(reason: string | undefined): void;
 }
 

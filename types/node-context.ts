@@ -47,8 +47,8 @@ export interface Network {
   exceptions: Record<string, unknown>;
   genesisBlock: BlockData;
   /**
-   * Whose rewards a block must have: those of the milestones at its height (default), or its own, where the fork's depend on more than the
-   * height, such as the rank of the forger.
+   * Which rewards blocks must have: those of the milestones at their height (default), or the blocks' own. The latter is for forks whose
+   * rewards depend on more than the height, such as the rank of the forger.
    */
   rewards?: "milestones" | "blocks";
 }
@@ -64,7 +64,7 @@ export interface PeerSource {
 export interface SyncState {
   /** Height of the network, as reported by the host's peers. */
   networkHeight(): MaybePromise<number>;
-  /** Whether it has; without it, where the own height is the network's or more. */
+  /** Whether it has. Without it: whether the node's own height is at least the network's. */
   synced?(): MaybePromise<boolean>;
 }
 
@@ -86,14 +86,14 @@ export interface TransactionPool {
   submit?(transactions: TransactionData[]): MaybePromise<PoolResult>;
 }
 
-/** What the host reports about itself in `node/configuration`. If it changes, that shows from the next block on. */
+/** What the host reports about itself in `node/configuration`. Changes show from the next block on. */
 export interface NodeInfo {
   /** Version of the node software. */
   version?: string;
   /** Port by component name; null if the component is off. */
   ports?: Record<string, number | null>;
   transactionPool?: {
-    /** What a pool without dynamic fees leaves out is reported as 0. */
+    /** Members that a pool without dynamic fees leaves out are reported as 0. */
     dynamicFees: { enabled: boolean; minFeePool?: number; minFeeBroadcast?: number; addonBytes?: Record<string, number> };
     [setting: string]: unknown;
   };
@@ -112,10 +112,10 @@ export interface Logger {
 /** The metrics of one process. It can be sent as JSON. */
 export type ProcessMetrics = readonly object[];
 
-/** `growing`: counters and histograms alone, which a process may tell now and then for the time after its end. */
+/** `growing`: only counters and histograms. A process may report them now and then, so that they are known after its end. */
 export type WhichMetrics = "all" | "growing";
 
-/** One request, answered. It names neither the client nor the URL, whose values may be personal; a host finds both in the request. */
+/** One answered request. It has neither the client nor the URL, which may be personal data; a host finds both in the request. */
 export interface AccessLogEntry {
   /** When it was answered: ISO 8601. */
   time: string;
@@ -125,8 +125,8 @@ export interface AccessLogEntry {
   /** The route's pattern, such as `/wallets/{id}`; `(none)` where none was found. */
   route: string;
   /**
-   * 499, and no bytes, where the connection was lost before the reply, or ended within the body: a client that has ended its side may
-   * still read.
+   * 499, with 0 bytes, if the connection was lost before the reply or ended within the body. It is not 499 merely because the client has
+   * ended its side, since it may still read.
    */
   status: number;
   /** Milliseconds from its arrival until the reply was handed to the connection; of a stream, until it had ended. */
@@ -139,13 +139,13 @@ export interface AccessLogEntry {
   client?: string;
 }
 
-/** What time it is, and how much of it passes. Both in milliseconds. */
+/** The wall clock, and a clock that measures durations. Both in milliseconds. */
 export interface Clock {
   /** Since 1970, by a clock that may be set. */
   now(): number;
   /**
-   * By a clock that nobody sets and that never goes back, from any moment: waiting times are measured by it. Default: the system's, which
-   * counts from the machine's start.
+   * Since any fixed moment, by a clock that nobody sets and that never goes back. Waiting times are measured by it. Default: the system's,
+   * which counts from the machine's start.
    */
   monotonic?(): number;
 }
@@ -158,13 +158,14 @@ export interface NodeContext {
   network: Network;
   /** The host's emitter: `block.applied` and `block.reverted` are read, other events are passed on. */
   events: HostEvents;
-  /** Where the chain is read. @default the LMDB store in `dataDir`, fed by genesis, `blocks` and `events` */
+  /** The adapter through which the chain is read. @default the LMDB store in `dataDir`, fed by genesis, `blocks` and `events` */
   chain?: ChainAdapter | undefined;
   /** Folder of the LMDB store and of the webhooks; created if missing. Required unless `chain` is given. @default none: webhooks are off */
   dataDir?: string | undefined;
   /**
-   * Source of blocks that the store lacks: the whole chain at first, later those missed, after a fork, or emitted as headers only.
-   * @default none: only blocks that `events` brings are indexed
+   * Source of blocks that the store lacks: at first the whole chain; later blocks that it missed, that a fork
+   * brought, or that were emitted as headers only.
+   * @default none: only blocks from `events` are indexed
    */
   blocks?: BlockSource | undefined;
   /** Peers that the host knows. @default none: there are no peers */
@@ -173,29 +174,29 @@ export interface NodeContext {
   sync?: SyncState | undefined;
   /** The host's pool of unconfirmed transactions. @default none: there are none, and `POST /transactions` gets 501 */
   pool?: TransactionPool | undefined;
-  /** What `/node/configuration` says of the node. @default none */
+  /** What the host reports about itself in `/node/configuration`. @default none */
   node?: NodeInfo | undefined;
   /** A fork's own transaction types; one of the same group, type and version replaces the core's. @default [] */
   transactionTypes?: TransactionType[] | undefined;
-  /** The node that this process is a replica of: part of what `followNode` gives. @default none */
+  /** The node of which this process is a replica; part of what `followNode` returns. @default none */
   follows?: FollowedNode | undefined;
   /** Called about once a second while blocks are indexed from the source. What it throws is logged. @default none */
   onProgress?: ((progress: IndexingProgress) => void) | undefined;
   /** Where log lines go. @default the console, without debug lines */
   logger?: Logger | undefined;
   /**
-   * Is told of every request of the interface when it has been answered, or refused before it had a route. What it throws is logged.
+   * Called for each request after its reply, also if the request was refused before routing. What it throws is logged.
    * @default none
    */
   accessLog?: ((entry: AccessLogEntry, request: IncomingMessage) => void) | undefined;
   /**
-   * What `metrics()` of the plugins in the other processes that serve the same port gives, so that one reply is for all of them. `own` is
-   * what the reply has of this process: a host that keeps it can go on telling of a process that has ended, so that no counter falls.
+   * Returns the `metrics()` of the other processes that serve the same port, so that one reply covers all of them. `own` has the metrics of
+   * this process. A host that saves them can keep reporting them after the process has ended, so that no counter falls.
    * @default none: this process alone
    */
   otherMetrics?: ((own: ProcessMetrics) => MaybePromise<readonly ProcessMetrics[]>) | undefined;
   /**
-   * What is wrong beside the node, such as `problem()` of what publishes its changes: `health` says so, and its status stays.
+   * Returns a problem outside the node, such as `problem()` of its NATS publisher. `health` shows it, but keeps its status.
    * @default none
    */
   warning?: (() => string | undefined) | undefined;
@@ -216,6 +217,6 @@ export interface ReaderContext extends Omit<NodeContext, "reader" | "events" | "
   reader: true;
   /** The node's data folder. Until the store in it exists and is complete, requests are answered with 503. */
   dataDir: string;
-  /** What keeps the node from following the chain, if this process knows; `health` reports it. @default none */
+  /** Returns why the node cannot follow the chain, if this process knows. `health` reports it. @default none */
   problem?: (() => string | undefined) | undefined;
 }

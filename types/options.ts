@@ -62,7 +62,7 @@ export interface PorticoOptions {
    */
   hostTimeout?: number;
   /**
-   * Open connections to servers made by `listen`; 256 from one address unless `rateLimit.exempt` or `trustedProxies` names it. Others are closed.
+   * Open connections to servers made by `listen`; 256 from one address unless `rateLimit.exempt` or `trustedProxies` names it. Further ones are closed.
    * @default 5000
    */
   maxConnections?: number;
@@ -73,7 +73,7 @@ export interface PorticoOptions {
   stopTimeout?: number;
   /** Whether states at earlier heights (`at`) are kept and served. @default true */
   history?: boolean;
-  /** Blocks by which the chain can be reverted; beyond, the store is rebuilt from `blocks`. @default 1000 */
+  /** Blocks by which the chain can be reverted; beyond that, the store is rebuilt from `blocks`. @default 1000 */
   undoBlocks?: number;
   /** Blocks behind the tip at which a block is final. @default none: twice the number of active delegates at the tip */
   finality?: number;

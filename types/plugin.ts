@@ -14,7 +14,7 @@ export type ReadyProblem =
   | "catching up"
   /** The host has applied blocks that the store could not get. */
   | "behind the host"
-  /** The host has another chain or other rewards; of a replica: its state differs from its node's and is not served. */
+  /** The host's chain or rewards differ. On a replica: its state differs from its node's and is not served. */
   | "diverged"
   /** No block for `staleAfter` block times. */
   | "stale"
@@ -37,8 +37,8 @@ export interface Health {
   /** Height of the tip; 0 while there is none. For a host's own ChainAdapter: the height when it was last asked, at start or by a request. */
   height: number;
   /**
-   * What keeps a block from being indexed or the chain from being read, how far a rebuild of the store or a new index is, or what is wrong
-   * beside the node. Absent while nothing is wrong.
+   * Why a block cannot be indexed or the chain cannot be read, the progress of a rebuild or a new index, or a problem outside the node
+   * (`warning`). Absent while nothing is wrong.
    */
   problem?: string;
   /** The last block; this and the next two are absent while there is no state to read. */
@@ -59,37 +59,37 @@ export type RequestListener = (request: IncomingMessage, response: ServerRespons
 /** What `createApiPlugin` returns. */
 export interface ApiPlugin {
   /**
-   * The Koa router of everything under `basePath`: `app.use(plugin.router.routes())`. Its `stack` lists the routes by path and name, the name
-   * being the `operationId` of the OpenAPI document. After `next()`, `ctx._matchedRoute` and `ctx._matchedRouteName` tell which one answered,
-   * `ctx.params` the parameters of its path; where no route was found, they are absent.
+   * The Koa router of everything under `basePath`: `app.use(plugin.router.routes())`. Its `stack` lists the routes by path and name. The
+   * name is the `operationId` of the OpenAPI document. After `next()`, `ctx._matchedRoute` and `ctx._matchedRouteName` are those of the
+   * route that answered, and `ctx.params` has its path parameters. All three are absent if no route was found.
    */
   readonly router: Router;
   /** Where this plugin reads the chain: the host's adapter, or the LMDB store. */
   readonly chain: ChainAdapter;
-  /** Set between `start` and `stop`; otherwise undefined, as it always is if webhooks are switched off or there is no `dataDir`. */
+  /** Set between `start` and `stop`, otherwise undefined. Always undefined if webhooks are switched off or there is no `dataDir`. */
   readonly webhooks: Webhooks | undefined;
   /** What `GET {basePath}/health` reports. */
   health(): Health;
-  /** The metrics of this process, by default all, for `otherMetrics` in another; none where they are off. */
+  /** The metrics of this process (by default all), for `otherMetrics` in another process. Empty if metrics are off. */
   metrics(which?: WhichMetrics): Promise<ProcessMetrics>;
   /**
    * A listener for `http.createServer` or a framework that takes one, such as Express or Connect (`app.use(plugin.callback())`).
-   * It must come before any body parser of the host. It reads the URL when the request's turn comes: a host that changes `request.url`
-   * leaves it so until the reply, as frameworks do.
+   * It must come before any body parser of the host. It reads the URL when the request's turn comes, so a host that changes `request.url`
+   * must keep the new value until the reply, as frameworks do.
    */
   callback(): RequestListener;
   /** Adds the interface to a Koa app, beside whatever else it serves. */
   mount(app: Koa): void;
   /**
-   * Opens a server of its own, by default on 127.0.0.1 (port 0: any that is free), and starts the plugin if it is not started. Can be
-   * called again, for another address. `outside` answers requests outside `basePath`, which get a 404 otherwise. Rejects as `start` does, and with the system's error (such as EADDRINUSE). If `stop` is called
-   * meanwhile, it resolves with a server that is closed.
+   * Opens a server, by default on 127.0.0.1, and starts the plugin if it is not started. Port 0 picks a free port. It can be called again
+   * for another address. `outside` answers requests outside `basePath`; without it, they get 404. Rejects as `start` does, and with system
+   * errors such as EADDRINUSE. If `stop` is called meanwhile, it resolves with a closed server.
    */
   listen(port: number, host?: string, outside?: (request: IncomingMessage, response: ServerResponse) => void): Promise<Server>;
   /**
    * Resolves when requests can be served, or when `stop` is called meanwhile.
-   * @throws PorticoError STORE_IN_USE, STORE_FOREIGN, STORE_DAMAGED, OPTION_INVALID (`dataDir`, or the file of the webhook token); BLOCK_INVALID or
-   * BLOCK_DOES_NOT_CHAIN for what `blocks` supplies; or what `blocks.read` rejects with.
+   * @throws PorticoError STORE_IN_USE, STORE_FOREIGN, STORE_DAMAGED, OPTION_INVALID (`dataDir`, or the file of the webhook token);
+   * BLOCK_INVALID or BLOCK_DOES_NOT_CHAIN for what `blocks` supplies; or what `blocks.read` rejects with.
    */
   start(): Promise<void>;
   /** Resolves when everything that the host has emitted so far can be read, and the webhook deliveries for it are stored. */

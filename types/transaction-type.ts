@@ -25,7 +25,7 @@ export interface Ledger {
   closeLock(id: string): void;
 }
 
-/** How a type is written in version 2, whose other members all types share (AIP-11). */
+/** How the members of a type are serialized in version 2 (AIP-11). All types share the other members. */
 export interface TransactionForm {
   /** The bytes between vendor field and signatures. */
   serialize(transaction: TransactionData): Uint8Array;
@@ -47,15 +47,15 @@ export interface TransactionType {
   /** Whether the sender pays amount + fee. Default true; if false, it pays nothing. */
   senderPays?: boolean;
   /**
-   * Applies the effect beyond what the sender pays; without it, nobody gets the amount. The sender's nonce and public key are already
+   * Applies the effect beyond what the sender pays. Without it, nobody gets the amount. The sender's nonce and public key are already
    * updated. Must be synchronous.
    */
   apply?(transaction: Transaction, ledger: Ledger): void;
   /**
-   * Every address that receives something beside `recipientId`, repeats allowed. Where it throws, the store refuses the block; what a
-   * host's own chain has all the same is told without `addresses`.
+   * Returns every address that receives something, besides `recipientId`. An address may occur more than once. If it throws, the store
+   * refuses the block. With a host's own chain, events of the transaction then have no `addresses`.
    */
   recipients?(transaction: Transaction): string[];
-  /** How it is written, for proofs. Without it, `/transactions/{id}/proof` replies 501 for a type that is not the core's. */
+  /** How it is serialized, for proofs. Without it, `/transactions/{id}/proof` replies 501 for a type that is not the core's. */
   form?: TransactionForm;
 }

@@ -24,13 +24,13 @@ export interface WebhookOptions {
   deliveredRetention?: number;
   /** Milliseconds that dead deliveries are kept. @default 7776000000 (90 days) */
   deadRetention?: number;
-  /** Open deliveries of one webhook, at most; meanwhile its cursor waits. @default 1000 */
+  /** Open deliveries of one webhook, at most. While there are as many, its cursor waits. @default 1000 */
   window?: number;
   /** Webhooks that may be created; one more gets 409 (`WEBHOOKS_FULL`). @default 1000 */
   maxWebhooks?: number;
   /**
-   * Whether this process records and delivers; `false` if another does so for the same `webhooks.mdb`: only where the host keeps its own
-   * chain (`chain`). Beside Portico's own store, such a process is a reader.
+   * Whether this process records and delivers. `false` if another process does so for the same `webhooks.mdb`, which is possible only if the
+   * host keeps its own chain (`chain`). With Portico's own store, such a process is a reader.
    * @default true
    */
   deliver?: boolean;

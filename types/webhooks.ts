@@ -29,10 +29,10 @@ export interface Condition {
   key: string;
   condition: Operator;
   /**
-   * What the payload's value is compared with: `{ min, max }` for `between` and `not-between`; a list of at most 100,000 numbers and texts
-   * for `in`; not used by `truthy` and `falsy`. Whole numbers beyond 2^53 are bigints. Those of a webhook, without lists of `in`, have at
-   * most 50,000 characters together, as JSON, and the lists 8 Mi; a pattern has at most 1,000, and the patterns of a webhook compile to at
-   * most 10,000 instructions together.
+   * What the payload's value is compared with: `{ min, max }` for `between` and `not-between`; a list of at most 100,000 numbers and
+   * strings for `in`; not used by `truthy` and `falsy`. Whole numbers beyond 2^53 are bigints. All values of a webhook together have at
+   * most 50,000 characters as JSON, without the lists for `in`, which may have 8 Mi more. A pattern has at most 1,000 characters, and the
+   * patterns of a webhook compile to at most 10,000 instructions together.
    */
   value?: unknown;
 }
@@ -41,7 +41,7 @@ export interface Condition {
  * Which attempts wait for which.
  *
  * - first   first attempts are made in the order of events, those of all webhooks of a target one after another; retries come in between
- * - strict  nothing overtakes: the next event is sent when the one before was delivered or is dead
+ * - strict  the next event is sent only after the one before was delivered or is dead
  * - none    as many at once as the target may have
  */
 export type DeliveryOrder = "first" | "strict" | "none";
@@ -68,16 +68,16 @@ export interface WebhookDraft {
   conditions?: Condition[] | undefined;
   /** Whether any one condition must hold (default), or all. */
   match?: "any" | "all" | undefined;
-  /** How many blocks it stays behind the tip; `final`: as many as the option `finality`. A block that is reverted before is never seen. Default 0. */
+  /** How many blocks it stays behind the tip; `final`: as many as the option `finality`. A block that is reverted before that is never sent. Default 0. */
   confirmations?: number | "final" | undefined;
-  /** Where it begins, or goes on where it is replaced or patched: `tip` (default of a new one), `genesis`, a height (what comes after its block) or a cursor. */
+  /** Where it begins, or continues if it is replaced or patched: `tip` (default of a new one), `genesis`, a height (what comes after its block) or a cursor. */
   from?: string | number | undefined;
   /** Default `first`. */
   order?: DeliveryOrder | undefined;
   batch?: BatchRule | null | undefined;
-  /** Deliveries a second at the most. */
+  /** Deliveries per second, at most. */
   rate?: number | null | undefined;
-  /** Further headers of its requests. */
+  /** Additional headers of its requests. */
   headers?: Record<string, string> | undefined;
   description?: string | undefined;
   tags?: string[] | undefined;
@@ -103,7 +103,7 @@ export interface Webhook {
   description: string;
   tags: string[];
   signature: "v1" | "v1a";
-  /** Where it is: everything up to and including this has been matched. Null until the chain can be read. */
+  /** Its position: everything up to and including this has been matched. Null until the chain can be read. */
   cursor: string | null;
   /** Blocks from there to the tip; null until the chain can be read. */
   behind: number | null;
@@ -113,15 +113,15 @@ export interface Webhook {
   /** Why the engine disabled it: the target answered 410, or every attempt failed for `disableAfter`. Null if the engine did not. */
   disabledBecause: "gone" | "failing" | null;
   /**
-   * Until when nothing but pings is sent to its target (URL), which asked for that by 429, or 503 with `Retry-After`: when the wall clock shows this.
-   * Null if it is not paused. `patch` ends the pause.
+   * Wall-clock time until which only pings are sent to its target (URL), which answered 429, or 503 with `Retry-After`. Null if it is not
+   * paused. `patch` ends the pause.
    */
   pausedUntil: number | null;
 }
 
 /** What `patch` takes. */
 export interface WebhookChanges extends Partial<WebhookDraft> {
-  /** Null ends the pause of its target, for all webhooks that have it. Nothing else is taken. */
+  /** Null ends the pause of its target, for all webhooks with that target. No other value is accepted. */
   pausedUntil?: null | undefined;
 }
 
@@ -232,10 +232,10 @@ export interface Webhooks {
   create(draft: WebhookDraft, key?: string): Webhook & WebhookSecret;
   /**
    * Replaces the whole draft; id, `createdAt`, cursor and secret are kept, and the failure record is cleared. Open deliveries go to the new
-   * target. What `get` gives is taken, too.
+   * target. The value that `get` returns is accepted, too.
    */
   replace(id: number, draft: WebhookDraft): void;
-  /** Changes what is given and keeps the rest. `from` moves the cursor: what was open is forgotten then. `pausedUntil: null` ends the pause of its target at once. */
+  /** Changes the given members and keeps the others. `from` moves the cursor and drops open deliveries. `pausedUntil: null` ends the pause of its target at once. */
   patch(id: number, changes: WebhookChanges): Webhook;
   /** Also removes its deliveries. */
   remove(id: number): void;
@@ -256,13 +256,13 @@ export interface Webhooks {
   deliveries(id: number, state: DeliveryState | undefined, page: PageWindow): { rows: Delivery[]; total: number };
   delivery(id: number, deliveryId: number): Delivery & { payload: unknown };
   /**
-   * Makes a delivery in any state due now, with a fresh retry schedule. Throws BAD_REQUEST if its block was reverted since. A ping is sent as `ping` sends
-   * it: one attempt, and only while the webhook is enabled.
+   * Makes a delivery in any state due now, with a fresh retry schedule. Throws BAD_REQUEST if its block was reverted since. A ping is sent
+   * as `ping` sends it: one attempt, and only while the webhook is enabled.
    */
   redeliver(id: number, deliveryId: number): Delivery;
   /**
-   * All webhooks as JSON text, with their secrets: keep it from others. Where each goes on is before the first delivery that has not arrived, which another
-   * node sends under the same `webhook-id`.
+   * All webhooks as JSON text. It has their secrets, so keep it from others. Each webhook continues before its first delivery that has not
+   * arrived; another node sends that under the same `webhook-id`.
    */
   export(): string;
   /** Adds the webhooks of an export under their ids. Returns how many. Throws BAD_REQUEST where one of them is in use. */
@@ -278,7 +278,7 @@ export interface OutgoingDelivery {
   body: string;
 }
 
-/** How a request of a webhook ended. What goes wrong is an answer too. */
+/** How a request of a webhook ended, failures included. */
 export interface DeliveryAnswer {
   status: number | null;
   retryAfter: string | undefined;

@@ -30,7 +30,7 @@ const runNode = async (options: HostOptions, { logger, access, started }: Loggin
   collectWhenIdle();
   started(welcome(host, options), factsOf(host, options));
   const failure = await Promise.race([host.failed, ended]);
-  if (failure === undefined) logger.info("The node stops, and ends what is under way; another signal ends the process at once.");
+  if (failure === undefined) logger.info("The node is stopping and finishes open work. Another signal ends the process at once.");
   else logger.error(failure.message);
   await host.stop();
   logger.info("The node has stopped.");

@@ -209,7 +209,7 @@ const refusePassedOver = (commandLine: GivenOptions): void => {
 };
 
 const refuseSecrets = ({ has, label }: Reading): void => {
-  if (has("secrets")) throw new UsageError(`${label("secrets")} is for networks other than local: this host has the keys of local's delegates already.`);
+  if (has("secrets")) throw new UsageError(`${label("secrets")} is for networks other than local; this host already has the keys of local's delegates.`);
 };
 
 /** Members whose values are defined. */

@@ -9,7 +9,7 @@ const remedy = "Restore the folder from a backup, or move chain.mdb away and sta
 const foreign = (nethash: string | undefined, network: string): string | undefined => {
   const { name, nethash: named } = readNetwork(network).network;
   if (nethash === undefined || nethash === named) return undefined;
-  return `It belongs to the network ${nethash}, not to ${name} (${named}), which --network names: name its own, or none, or choose another --data-dir.`;
+  return `It belongs to the network ${nethash}, not to ${name} (${named}), which --network names. Name the store's own network, or none, or choose another --data-dir.`;
 };
 
 /** Reads the whole store of a data folder, prints its height and what is damaged, and gives the exit status. Nothing is served or written. */

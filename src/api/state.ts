@@ -135,7 +135,7 @@ export const createApiState = (snapshot: ChainSnapshot | undefined, needs: ApiNe
   new OpenState(snapshot, needs, past);
 
 /** For what asks about earlier heights where nothing is known of them. */
-export const noHistory = (): PorticoError => new PorticoError("NOT_SUPPORTED", "This node keeps no history: it answers for the tip only.");
+export const noHistory = (): PorticoError => new PorticoError("NOT_SUPPORTED", "This node keeps no history and answers for the tip only.");
 
 /** @throws PorticoError NOT_SUPPORTED if the host's adapter does not support the capability. */
 export const requireSupport = (capability: keyof ApiNeeds["supports"], { supports }: ApiState): void => {

@@ -1,7 +1,7 @@
 /** What was waited for did not come in time. */
 export class Overdue extends Error {
   constructor(milliseconds: number) {
-    super(`nothing came within ${milliseconds / 1000} s`);
+    super(`no answer within ${milliseconds / 1000} s`);
     this.name = "Overdue";
   }
 }

@@ -9,7 +9,7 @@ export const parseAmount = (value: AmountLike): bigint => {
   if (typeof value === "bigint") return value;
   if (typeof value === "number") {
     if (Number.isSafeInteger(value)) return BigInt(value);
-    throw new RangeError(`${value} is ${Number.isInteger(value) ? "a number beyond 2^53, which may have lost digits: large amounts must be texts or bigints" : "not a whole number"}`);
+    throw new RangeError(`${value} is ${Number.isInteger(value) ? "a number beyond 2^53, which may have lost digits: large amounts must be strings or bigints" : "not a whole number"}`);
   }
   const text = typeof value === "string" ? value : value.toString();
   if (!isDigits(text.startsWith("-") ? text.slice(1) : text)) throw new RangeError(`"${text}" is not a whole number`);

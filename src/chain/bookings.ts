@@ -10,7 +10,7 @@ export interface Booking {
   address: string;
   /** Key of the transaction's type, or `forged` for a block. */
   kind: string;
-  /** Of the transaction, or the block. */
+  /** Id of the transaction or the block. */
   id: string;
   /** Address of the other side; empty where there is none, or several. */
   counterparty: string;
@@ -18,7 +18,7 @@ export interface Booking {
   memo: string;
   in: bigint;
   out: bigint;
-  /** A claim's or refund's fee is paid from the lock, by whom the lock is paid to. */
+  /** The fee of a claim or refund is paid by the wallet that gets the lock's amount, from that amount. */
   fee: bigint;
 }
 
@@ -111,8 +111,8 @@ const counterpartyOf = (address: string, transaction: Transaction, recipients: r
 
 /**
  * The bookings of a transaction, by the rules of its type: the sender's, then the recipients' in the order in which the transaction names
- * them, then whom a lock is paid to. Wallets that are named get one, even without an amount. A fork's type whose effect depends on what a
- * wallet has is not known from here: its bookings may lack something.
+ * them, then that of the wallet that a lock is paid to. Wallets that are named get one, even without an amount. The effect of a fork's type
+ * may depend on the state of wallets, which is not known here; its bookings may then be incomplete.
  */
 export const bookingsOf = (transaction: Transaction, lockOf: LockOf, rules: ChainRules): Booking[] => {
   const type = rules.types.of(transaction);

@@ -4,9 +4,9 @@ import type { WalletDraft } from "../../types/transaction-type.js";
 import type { Sliced } from "../async/time-slicing.js";
 
 /**
- * The digest of a state: the sum, modulo 2^256, of the SHA-256 hashes of its parts. What a block changes is taken off and added, so that
- * it costs as much as the block changes; and it depends on nothing but the state, whatever keeps it, in whatever order.
- * A part is a JSON array that begins with its kind; amounts are decimal strings, what is missing is null.
+ * The digest of a state: the sum, modulo 2^256, of the SHA-256 hashes of its parts. For each block, the parts
+ * that it changes are taken off and added again, so the cost is that of the changes. The digest depends on the state alone, not on how or in
+ * which order it is kept. A part is a JSON array that begins with its kind. Amounts are decimal strings, and missing values are null.
  */
 export interface Digest {
   add(part: string): void;

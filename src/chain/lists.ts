@@ -103,7 +103,7 @@ export const blockList = {
     numberOfTransactions: { kind: "number", by: "range", minimum: 0, about: "Number of transactions in it." },
     totalAmount: { kind: "amount", by: "range", about: "Sum of its transactions' amounts." },
     totalFee: { kind: "amount", by: "range", about: "Sum of its transactions' fees." },
-    reward: { kind: "amount", by: "range", about: "What was made for its forger." },
+    reward: { kind: "amount", by: "range", about: "Reward of its forger." },
     payloadLength: { kind: "number", by: "range", minimum: 0, about: "Size of its transactions' ids, in bytes." },
   },
   /** `timestamp` orders as `height` does, since blocks never go back in time. */
@@ -132,9 +132,9 @@ export const transactionList = {
     timestamp: { kind: "time", by: "range", about: "Its own time in version 1, that of its block otherwise" },
     amount: { kind: "amount", by: "range", about: "What it transfers." },
     fee: { kind: "amount", by: "range", about: "What its sender paid for it." },
-    nonce: { kind: "count", by: "value", about: "The sender's transactions up to and including this one, counted; only in version 2." },
+    nonce: { kind: "count", by: "value", about: "Number of the sender's transactions up to and including this one; only in version 2." },
     /** Any of these addresses is sender or recipient, as in `ownerId`. */
-    addresses: { kind: "address", by: "any", of: null, most: 50, about: "Any of these is sender or recipient." },
+    addresses: { kind: "address", by: "any", of: null, most: 50, about: "Sender or recipient is any of these." },
   },
   /** `timestamp` orders by height, then position in the block. */
   orders: ["timestamp", "type", "amount", "fee", "version", "id"],

@@ -34,7 +34,7 @@ export interface Reward {
 
 export interface Rewards {
   forged: { rewards: bigint; fees: bigint; total: bigint };
-  /** Sum of what was divided of each block. */
+  /** Sum of the shared parts of all blocks. */
   shared: bigint;
   /** Everything that nobody is paid: sum of amounts + rest = forged[of]. */
   rest: bigint;

@@ -20,8 +20,8 @@ const comparisons: Record<ListFilter["by"], Compare> = {
 };
 
 /**
- * Tests the rows of a list. What is returned makes, of a filter, a test of every member that it has, except those in `answered`;
- * undefined if none is left.
+ * Tests the rows of a list. The returned function turns a filter into a test of all its members, except those in `answered`; undefined if
+ * none is left.
  * @throws PorticoError OPTION_INVALID where `valuesOf` lacks a filter that is no member of the rows (`of: null`)
  */
 export const createTester = <Filter extends object, Row extends object>(

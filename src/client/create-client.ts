@@ -62,7 +62,7 @@ const operationOf = (row: string | readonly [string, string]): Operation => {
 /** A segment of a path. @throws TypeError for what would lead elsewhere */
 const segmentOf = (value: unknown): string => {
   const text = typeof value === "string" || typeof value === "number" || typeof value === "bigint" ? String(value) : "";
-  if (/^\.{0,2}$/.test(text)) throw new TypeError(`A path needs a name: "${text}" is none.`);
+  if (/^\.{0,2}$/.test(text)) throw new TypeError(`A path needs a name, and "${text}" is not one.`);
   return encodeURIComponent(text);
 };
 
@@ -103,7 +103,7 @@ const askedOf = ({ operation: { method, kind, marks }, input, options, path }: C
 /** A reply's members. @throws TransportError for what no node says */
 const membersOf = async (response: Response): Promise<Record<string, unknown>> => {
   const body = await readJson(response);
-  if (typeof body !== "object" || body === null) throw new TransportError("The reply is none of a node.", { status: response.status });
+  if (typeof body !== "object" || body === null) throw new TransportError("The reply is not from a node.", { status: response.status });
   return body as Record<string, unknown>;
 };
 
@@ -122,7 +122,7 @@ const createCalls = (transport: Transport, token: string | undefined) => {
     const asked = askedOf({ ...call, input: { ...call.input, ...query }, options: { ...call.options, signal } }, token);
     return transport.ask({ ...asked, walk }, async (response) => {
       const { data, meta } = await dataOf(response);
-      if (!Array.isArray(data) || meta === undefined) throw new TransportError("The reply is no list.", { status: response.status });
+      if (!Array.isArray(data) || meta === undefined) throw new TransportError("The reply is not a list.", { status: response.status });
       const rows = data.map((row: object) => withAmounts(row, call.operation.amounts));
       const isLasting = response.headers.get("cache-control")?.includes("immutable") === true;
       return { page: { data: rows, meta: meta as PageReply<object>["page"]["meta"] }, isLasting };

@@ -29,11 +29,11 @@ interface Unknown {
 }
 
 export interface FollowOptions<Selector extends EventSelector = EventSelector> {
-  /** What was seen: a cursor, `genesis`, `tip`, or a height. */
+  /** Where to continue: after a cursor, `genesis`, `tip` or a height. */
   after: string | number;
   /** Names and patterns. @default ["*"] (all but bookings) */
   events?: readonly Selector[] | undefined;
-  /** What the data of an event must have to be handed on. @default none */
+  /** Conditions on the data of events. @default none */
   conditions?: GetEventsFeedQuery["conditions"];
   /** Whether any condition must hold, or all. @default "any" */
   match?: GetEventsFeedQuery["match"];
@@ -43,14 +43,14 @@ export interface FollowOptions<Selector extends EventSelector = EventSelector> {
   signal?: AbortSignal | undefined;
   /** Gets each event, and is awaited. `follow` rejects with what it throws. */
   onEvent: (event: FollowedEvent<Selected<Selector>>) => unknown;
-  /** Gets the cursor after each block whose events were dealt with, and is awaited: begin with it the next time. @default none */
+  /** Gets the cursor after each block whose events were handled, and is awaited. Pass it as `after` the next time. @default none */
   save?: ((cursor: string) => unknown) | undefined;
-  /** No node knows the cursor: returns where to go on. @default none: `follow` rejects */
+  /** Called if no node knows the cursor. Returns where to continue. @default none: `follow` rejects */
   onUnknown?: ((unknown: Unknown) => string | Promise<string>) | undefined;
 }
 
 export interface ChangesOptions {
-  /** What was seen: a cursor, `genesis`, `tip`, or a height. @default "genesis" */
+  /** Where to continue: after a cursor, `genesis`, `tip` or a height. @default "genesis" */
   after?: string | number | undefined;
   /** Ends the iteration. @default none */
   signal?: AbortSignal | undefined;
@@ -76,7 +76,7 @@ const parsePart = (text: string): unknown => {
   try {
     return parseJson(text);
   } catch (cause) {
-    throw new TransportError("What came is no JSON.", { cause });
+    throw new TransportError("The reply is not JSON.", { cause });
   }
 };
 

@@ -47,7 +47,7 @@ export interface WalletsOperations {
   votes(id: string, query?: GetWalletVotesQuery & Paging & AtHeight, options?: CallOptions): List<Transaction>;
   /** Lists the open locks that a wallet created. */
   locks(id: string, query?: GetWalletLocksQuery & Paging, options?: CallOptions): List<Lock>;
-  /** Lists the blocks that changed a wallet, newest first, with what it had after each. */
+  /** Lists the blocks that changed a wallet, newest first, with its state after each. */
   history(id: string, query?: GetWalletHistoryQuery & Paging & AtHeight, options?: CallOptions): List<WalletChange>;
   /** Returns every booking of a wallet as JSON lines or CSV. */
   statement(id: string, query?: GetWalletStatementQuery & AtHeight, options?: CallOptions): AsyncIterable<StatementRow>;
@@ -67,7 +67,7 @@ export interface DelegatesOperations {
   voters(id: string, query?: GetWalletsQuery & Paging & AtHeight, options?: CallOptions): List<Wallet>;
   /** Returns the balances of all wallets that vote for a delegate, by address, richest first. */
   voterBalances(id: string, query?: AtHeight, options?: CallOptions): Promise<Record<string, bigint>>;
-  /** Returns what a delegate owes its voters of what it forged, as JSON or CSV. */
+  /** Returns the shares of its earnings that a delegate owes its voters, as JSON or CSV. */
   rewards(id: string, query?: GetDelegateRewardsQuery & AtHeight, options?: CallOptions): Promise<Rewards>;
   /** Returns what a delegate owes one of its voters. */
   reward(id: string, address: string, query?: GetDelegateRewardsQuery & AtHeight, options?: CallOptions): Promise<Reward>;
@@ -105,7 +105,7 @@ export interface BlocksOperations {
   find(id: string | number, query?: AtHeight, options?: CallOptions): Promise<Block | undefined>;
   /** Lists the transactions of a block, last first. */
   transactions(id: string | number, query?: GetBlockTransactionsQuery & Paging & AtHeight, options?: CallOptions): List<Transaction>;
-  /** Returns what proves a block without trusting the node. */
+  /** Returns a proof of a block, which can be checked without trusting the node. */
   proof(id: string | number, query?: GetBlockProofQuery & AtHeight, options?: CallOptions): Promise<BlockProof>;
 }
 
@@ -129,7 +129,7 @@ export interface TransactionsOperations {
   /** Returns a transaction. */
   get(id: string, query?: AtHeight & WithProof, options?: CallOptions): Promise<Transaction>;
   find(id: string, query?: AtHeight & WithProof, options?: CallOptions): Promise<Transaction | undefined>;
-  /** Returns what proves that a transaction is in a block, without trusting the node. */
+  /** Returns a proof that a transaction is in a block, which can be checked without trusting the node. */
   proof(id: string, query?: GetBlockProofQuery & AtHeight, options?: CallOptions): Promise<TransactionProof>;
 }
 
@@ -158,9 +158,9 @@ export interface LocksOperations {
 export interface WebhooksOperations {
   /** Lists webhooks, enabled or not, oldest first. */
   list(query?: GetWebhooksQuery & Paging, options?: CallOptions): List<Webhook>;
-  /** Creates a webhook and returns its token and secret, this once only. */
+  /** Creates a webhook and returns its token and secret, which are shown only once. */
   create(body: CreateWebhookBody, options?: CallOptions): Promise<CreatedWebhook>;
-  /** Lists the node's public keys, by which receivers verify signatures of the form `v1a`. */
+  /** Lists the node's public keys, with which receivers verify `v1a` signatures. */
   keys(options?: CallOptions): Promise<WebhookKey[]>;
   /** Lists the events that a webhook can listen to, each with an example payload. */
   events(query?: Paging, options?: CallOptions): List<Event>;
@@ -169,7 +169,7 @@ export interface WebhooksOperations {
   /** Returns a webhook. */
   get(id: string | number, options?: CallOptions): Promise<Webhook>;
   find(id: string | number, options?: CallOptions): Promise<Webhook | undefined>;
-  /** Replaces a webhook, keeping its id and token; what is left out gets its default. */
+  /** Replaces a webhook, keeping its id and token; members left out get their defaults. */
   replace(id: string | number, body: CreateWebhookBody, options?: CallOptions): Promise<void>;
   /** Changes the given members of a webhook. */
   update(id: string | number, body: UpdateWebhookBody, options?: CallOptions): Promise<Webhook>;
@@ -179,7 +179,7 @@ export interface WebhooksOperations {
   delete(id: string | number, options?: CallOptions): Promise<void>;
   /** Sends a ping to the target, whatever the webhook's event and conditions. */
   ping(id: string | number, options?: CallOptions): Promise<Delivery>;
-  /** Gives a webhook a new token and secret, returned this once only; the old ones keep signing, by default for a day. */
+  /** Gives a webhook a new token and secret, which are shown only once; the old ones keep signing for a day. */
   rotate(id: string | number, options?: CallOptions): Promise<WebhookSecret>;
   /** Resends the deliveries of a period that failed or are waiting to be retried; without `until`, the period ends now. */
   recover(id: string | number, body: RecoverWebhookBody, options?: CallOptions): Promise<Recovered>;
@@ -187,12 +187,12 @@ export interface WebhooksOperations {
   deliveries(id: string | number, query?: GetWebhookDeliveriesQuery & Paging, options?: CallOptions): List<Delivery>;
   /** Returns a delivery with its payload and attempts. */
   delivery(id: string | number, deliveryId: string | number, options?: CallOptions): Promise<DeliveryDetail>;
-  /** Resends a delivery, with the whole retry schedule; a ping once. */
+  /** Resends a delivery, with the whole retry schedule; a ping is sent once. */
   redeliver(id: string | number, deliveryId: string | number, options?: CallOptions): Promise<Delivery>;
 }
 
 export interface EventsOperations {
-  /** Returns the events after a cursor; waits for them, if asked to. */
+  /** Returns the events after a cursor; with `wait`, waits for new ones. */
   feed(query?: GetEventsFeedQuery, options?: CallOptions): Promise<EventFeed>;
   /** Returns the events after a cursor, for conditions too long for a URL. */
   postFeed(body?: GetEventsFeedQuery, options?: CallOptions): Promise<EventFeed>;

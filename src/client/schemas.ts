@@ -17,7 +17,7 @@ export interface Paging {
 }
 
 export interface AtHeight {
-  /** Height or id of a block, a time or a day: the reply is the one given when that block was the tip. */
+  /** Height or id of a block, a time or a day. The reply is of the state when that block was the tip. */
   at?: string | number | undefined;
 }
 
@@ -51,7 +51,8 @@ export interface CryptoConfiguration {
   signature?: string; id: string }[]; height: number; id: string; blockSignature?: string };
   /** Each merged with those at lower heights. */ milestones: Constants[]; network: { name: string; messagePrefix: string;
   bip32: { public: number; private: number }; pubKeyHash: number; nethash: string; wif: number; slip44?: number; aip20?: number;
-  client: { token: string; symbol: string; explorer: string } }; /** The rewards are those that blocks have. */ rewards?: "blocks";
+  client: { token: string; symbol: string; explorer: string } };
+  /** Blocks have their own rewards; those of the milestones do not apply. */ rewards?: "blocks";
 }
 export interface GetNodeFeesQuery { /** Days before the tip that are looked at. */ days?: number | undefined; }
 export interface FeeStatistics { type: number; typeGroup: number; avg: bigint; min: bigint; max: bigint; sum: bigint; }
@@ -78,7 +79,7 @@ export interface GetWalletsQuery {
 export interface WalletAttributes {
   delegate?: { username: string; voteBalance: bigint; forgedFees: bigint; forgedRewards: bigint; producedBlocks: number;
   /** Absent before the first round that ranks it, and once it has resigned. */ rank?: number;
-  /** Only once it has. */ resigned?: boolean }; vote?: string; secondPublicKey?: string;
+  /** Absent unless the delegate has resigned. */ resigned?: boolean }; vote?: string; secondPublicKey?: string;
   /** Only for a multisignature wallet. */ multiSignature?: { min: number; publicKeys: string[] }; htlc?: { lockedBalance: bigint };
 }
 export interface Wallet {
@@ -106,7 +107,7 @@ export interface GetWalletTransactionsQuery {
   /** Its own time in version 1, that of its block otherwise. */ timestamp?: number | string | Range<number | string> | undefined;
   /** What it transfers. */ amount?: bigint | Range<bigint> | undefined;
   /** What its sender paid for it. */ fee?: bigint | Range<bigint> | undefined;
-  /** The sender's transactions up to and including this one, counted; only in version 2. */ nonce?: bigint | undefined;
+  /** Number of the sender's transactions up to and including this one; only in version 2. */ nonce?: bigint | undefined;
   recipientId?: string | undefined; orderBy?: Order<"timestamp" | "type" | "amount" | "fee" | "version" | "id"> | undefined;
 }
 export interface SecondSignatureAsset { signature: { publicKey: string }; }
@@ -124,7 +125,7 @@ export interface Timestamp {
 }
 export interface TransactionMembers {
   id: string; version: number; typeGroup: number; amount: bigint; fee: bigint; sender: string; senderPublicKey: string;
-  /** The sender if the transaction names no recipient of its own, or has several payments. */ recipient: string;
+  /** The sender, if the transaction names no recipient or has several payments. */ recipient: string;
   /** Absent if a multisignature wallet signed. */ signature?: string; signSignature: string | null; signatures?: string[];
   vendorField?: string; /** Only in version 2. */ nonce?: string; blockId: string;
   /** Height of the tip minus that of its block, plus 1. */ confirmations: number; timestamp: Timestamp;
@@ -139,7 +140,7 @@ export interface GetWalletTransactionsReceivedQuery {
   /** Its own time in version 1, that of its block otherwise. */ timestamp?: number | string | Range<number | string> | undefined;
   /** What it transfers. */ amount?: bigint | Range<bigint> | undefined;
   /** What its sender paid for it. */ fee?: bigint | Range<bigint> | undefined;
-  /** The sender's transactions up to and including this one, counted; only in version 2. */ nonce?: bigint | undefined;
+  /** Number of the sender's transactions up to and including this one; only in version 2. */ nonce?: bigint | undefined;
   orderBy?: Order<"timestamp" | "type" | "amount" | "fee" | "version" | "id"> | undefined;
 }
 export interface GetWalletVotesQuery {
@@ -151,8 +152,8 @@ export interface GetWalletVotesQuery {
   /** Its own time in version 1, that of its block otherwise. */ timestamp?: number | string | Range<number | string> | undefined;
   /** What it transfers. */ amount?: bigint | Range<bigint> | undefined;
   /** What its sender paid for it. */ fee?: bigint | Range<bigint> | undefined;
-  /** The sender's transactions up to and including this one, counted; only in version 2. */ nonce?: bigint | undefined;
-  /** Any of these is sender or recipient. */ addresses?: readonly string[] | undefined;
+  /** Number of the sender's transactions up to and including this one; only in version 2. */ nonce?: bigint | undefined;
+  /** Sender or recipient is any of these. */ addresses?: readonly string[] | undefined;
   orderBy?: Order<"timestamp" | "type" | "amount" | "fee" | "version" | "id"> | undefined;
 }
 export interface GetWalletLocksQuery {
@@ -183,8 +184,9 @@ export interface GetWalletStatementQuery {
   /** Whether a row of kind `opening` says what the balance was before the period. */ opening?: boolean | undefined;
 }
 export interface StatementRow {
-  /** The block's, ISO 8601. */ time: string; height: number; kind: string; /** Of the transaction, or the block. */ id: string;
-  counterparty: string; memo: string; in: bigint | null; out: bigint | null; fee: bigint | null; /** After the row. */ balance: bigint;
+  /** Time of the block, ISO 8601. */ time: string; height: number; kind: string; /** Id of the transaction or the block. */ id: string;
+  counterparty: string; memo: string; in: bigint | null; out: bigint | null; fee: bigint | null;
+  /** Balance after the row. */ balance: bigint;
 }
 export interface GetDelegatesQuery {
   address?: string | undefined; publicKey?: string | undefined; secondPublicKey?: string | undefined; vote?: string | undefined;
@@ -206,7 +208,8 @@ export interface GetDelegatesQuery {
 export interface Delegate {
   username: string; address: string; publicKey: string; votes: bigint; /** Number of wallets that vote for it. */ voters?: number;
   /** Absent if the last round did not rank the delegate. */ rank?: number; isResigned: boolean; blocks: { produced: number;
-  missed?: number; /** Absent before its first block. */ last?: { id: string; height: number; timestamp: Timestamp } };
+  /** Slots of this delegate without a block, counted between blocks from the second block on. */ missed?: number;
+  /** Absent before its first block. */ last?: { id: string; height: number; timestamp: Timestamp } };
   production: { /** Percentage of the supply, to two decimals. */ approval: number; productivity?: number | null };
   forged: { fees: bigint; rewards: bigint; total: bigint };
 }
@@ -234,7 +237,7 @@ export interface GetDelegateBlocksQuery {
   /** Number of transactions in it. */ numberOfTransactions?: number | Range<number> | undefined;
   /** Sum of its transactions' amounts. */ totalAmount?: bigint | Range<bigint> | undefined;
   /** Sum of its transactions' fees. */ totalFee?: bigint | Range<bigint> | undefined;
-  /** What was made for its forger. */ reward?: bigint | Range<bigint> | undefined;
+  /** Reward of its forger. */ reward?: bigint | Range<bigint> | undefined;
   /** Size of its transactions' ids, in bytes. */ payloadLength?: number | Range<number> | undefined; orderBy?: Order<"height" | "timestamp"
   | "version" | "id" | "numberOfTransactions" | "totalAmount" | "totalFee" | "reward" | "payloadLength"> | undefined;
 }
@@ -248,18 +251,18 @@ export interface Block {
 export interface GetDelegateRewardsQuery {
   from?: string | number | undefined; /** Last block, included. */ to?: string | number | undefined;
   /** Percent of each block that its voters get, with at most two decimals. */ share?: number | undefined;
-  /** What of each block is divided. */ of?: "total" | "rewards" | "fees" | undefined;
-  /** Voters owed less over the whole period get nothing; it is in `rest`. */ minimum?: bigint | undefined;
-  /** A balance counts for no more, also in the sum that is divided by. */ cap?: bigint | undefined;
+  /** The part of each block's earnings that is shared. */ of?: "total" | "rewards" | "fees" | undefined;
+  /** Voters owed less than this over the whole period get nothing. */ minimum?: bigint | undefined;
+  /** Largest balance that counts for one voter, also in the sum of all balances. */ cap?: bigint | undefined;
   /** Up to 100 addresses that get nothing. */ exclude?: readonly string[] | undefined;
   /** Whether the part of excluded addresses goes to the other voters; if not, to `rest`. */ spread?: boolean | undefined;
 }
-export interface Reward { address: string; /** Of how many blocks it gets something. */ blocks: number; amount: bigint; }
+export interface Reward { address: string; /** Number of blocks of which it gets a share. */ blocks: number; amount: bigint; }
 export interface Rewards {
   delegate: { username: string; address: string; publicKey: string }; from: { height: number; id: string };
   to: { height: number; id: string }; /** Blocks that it forged. */ blocks: number;
-  forged: { rewards: bigint; fees: bigint; total: bigint }; share: number; /** Sum of what was divided of each block. */ shared: bigint;
-  /** What nobody is paid. */ rest: bigint; voters: Reward[];
+  forged: { rewards: bigint; fees: bigint; total: bigint }; share: number; /** Sum of the shared parts of all blocks. */ shared: bigint;
+  /** Amount that nobody gets. */ rest: bigint; voters: Reward[];
 }
 export interface GetPeersQuery {
   ip?: string | undefined; /** Port of its peer-to-peer interface. */ port?: number | undefined;
@@ -283,7 +286,7 @@ export interface SearchBlocksBody {
   /** Number of transactions in it. */ numberOfTransactions?: Range<number> | undefined;
   /** Sum of its transactions' amounts. */ totalAmount?: Range<bigint> | undefined;
   /** Sum of its transactions' fees. */ totalFee?: Range<bigint> | undefined;
-  /** What was made for its forger. */ reward?: Range<bigint> | undefined;
+  /** Reward of its forger. */ reward?: Range<bigint> | undefined;
   /** Size of its transactions' ids, in bytes. */ payloadLength?: Range<number> | undefined;
 }
 export interface GetBlockTransactionsQuery {
@@ -295,10 +298,10 @@ export interface GetBlockTransactionsQuery {
   /** Its own time in version 1, that of its block otherwise. */ timestamp?: number | string | Range<number | string> | undefined;
   /** What it transfers. */ amount?: bigint | Range<bigint> | undefined;
   /** What its sender paid for it. */ fee?: bigint | Range<bigint> | undefined;
-  /** The sender's transactions up to and including this one, counted; only in version 2. */ nonce?: bigint | undefined;
+  /** Number of the sender's transactions up to and including this one; only in version 2. */ nonce?: bigint | undefined;
   /** Number of the type. */ type?: number | undefined; /** 1 is the core group. */ typeGroup?: number | undefined;
-  /** Any of these is sender or recipient. */ addresses?: readonly string[] | undefined;
-  /** Any of these is sender or recipient. */ address?: readonly string[] | undefined;
+  /** Sender or recipient is any of these. */ addresses?: readonly string[] | undefined;
+  /** Sender or recipient is any of these. */ address?: readonly string[] | undefined;
   orderBy?: Order<"timestamp" | "type" | "amount" | "fee" | "version" | "id"> | undefined;
 }
 export interface PoolResult {
@@ -315,31 +318,33 @@ export interface SearchTransactionsBody {
   vendorFieldHex?: string | undefined;
   /** Its own time in version 1, that of its block otherwise. */ timestamp?: Range<number | string> | undefined;
   /** What it transfers. */ amount?: Range<bigint> | undefined; /** What its sender paid for it. */ fee?: Range<bigint> | undefined;
-  /** The sender's transactions up to and including this one, counted; only in version 2. */ nonce?: bigint | undefined;
-  /** Any of these is sender or recipient. */ addresses?: readonly string[] | undefined;
+  /** Number of the sender's transactions up to and including this one; only in version 2. */ nonce?: bigint | undefined;
+  /** Sender or recipient is any of these. */ addresses?: readonly string[] | undefined;
 }
 export interface UnconfirmedTransactionMembers {
   id: string; version: number; typeGroup: number; amount: bigint; fee: bigint; sender: string; senderPublicKey: string;
-  /** The sender if the transaction names no recipient of its own, or has several payments. */ recipient: string;
+  /** The sender, if the transaction names no recipient or has several payments. */ recipient: string;
   /** Absent if a multisignature wallet signed. */ signature?: string; signSignature: string | null; signatures?: string[];
   vendorField?: string; /** Only in version 2. */ nonce?: string; confirmations: 0; timestamp?: Timestamp;
   /** Height from which no block can contain it; 0 means never. */ expiration?: number;
 }
 export type UnconfirmedTransaction = UnconfirmedTransactionMembers & WithAsset;
-export interface GetBlockProofQuery { /** Blocks after it that the proof has. */ confirmations?: number | undefined; }
+export interface GetBlockProofQuery {
+  /** Number of blocks after it in the proof; fewer if the tip is nearer. */ confirmations?: number | undefined;
+}
 export interface ProofBlock {
   id: string; height: number; /** What the block's generator signed. */ header: string; /** ECDSA on secp256k1, DER. */ signature: string;
 }
 export interface BlockProof {
-  block: ProofBlock; /** All of the block, in the order that was hashed. */ transactionIds: string[];
+  block: ProofBlock; /** Ids of all transactions of the block, in the order that was hashed. */ transactionIds: string[];
   /** The blocks after it. */ descendants: ProofBlock[]; /** The round of the block. */ round: { number: number;
   /** Public keys, by rank. */ delegates: string[]; slots?: { height: number; timestamp: number }[] };
 }
 export interface TransactionProof {
-  transaction: { id: string; /** The bytes of which the id is the SHA-256, with all signatures. */ serialized: string }; block: ProofBlock;
-  /** All of the block, in the order that was hashed. */ transactionIds: string[]; /** The blocks after it. */ descendants: ProofBlock[];
-  /** The round of the block. */ round: { number: number; /** Public keys, by rank. */ delegates: string[]; slots?: { height: number;
-  timestamp: number }[] };
+  transaction: { id: string; /** The bytes with all signatures. */ serialized: string }; block: ProofBlock;
+  /** Ids of all transactions of the block, in the order that was hashed. */ transactionIds: string[];
+  /** The blocks after it. */ descendants: ProofBlock[]; /** The round of the block. */ round: { number: number;
+  /** Public keys, by rank. */ delegates: string[]; slots?: { height: number; timestamp: number }[] };
 }
 export interface Blockchain { block: { height: number; id: string }; supply: bigint; /** Digest of the state. */ digest?: string; }
 export interface RoundDelegate {
@@ -367,12 +372,10 @@ export interface Webhook {
   id: number; /** The first of `events`. */ event: string; events: string[]; target: string; enabled: boolean; conditions: Condition[];
   match: "any" | "all"; confirmations: number | "final"; order: "first" | "strict" | "none";
   /** Several events in one request. */ batch: { size: number; wait: number } | null;
-  /** Deliveries a second at the most. */ rate: number | null; headers: Record<string, string>; description: string; tags: string[];
-  signature: "v1" | "v1a";
-  /** Everything up to and including this has been looked at; null until the chain can be read. */ cursor: string | null;
-  /** Blocks from the cursor to the tip. */ behind: number | null; /** Milliseconds since 1970. */ createdAt: number;
-  /** Milliseconds since 1970. */ failingSince: number | null; disabledBecause: string | null;
-  /** Milliseconds since 1970. */ pausedUntil: number | null;
+  /** Deliveries per second, at most. */ rate: number | null; headers: Record<string, string>; description: string; tags: string[];
+  signature: "v1" | "v1a"; cursor: string | null; /** Blocks from the cursor to the tip. */ behind: number | null;
+  /** Milliseconds since 1970. */ createdAt: number; /** Milliseconds since 1970. */ failingSince: number | null;
+  disabledBecause: string | null; /** Milliseconds since 1970. */ pausedUntil: number | null;
 }
 export interface CreateWebhookBody {
   /** One of the events that `GET /webhooks/events` lists. */ event?: AnyEventName | undefined;
@@ -381,24 +384,23 @@ export interface CreateWebhookBody {
   condition: "between" | "contains" | "eq" | "falsy" | "gt" | "gte" | "in" | "lt" | "lte" | "ne" | "not-between" | "regexp" | "truthy";
   value?: unknown }[] | undefined; /** Whether any one condition must hold, or all of them. */ match?: "any" | "all" | undefined;
   /** How many blocks the webhook stays behind the tip; `final`. */ confirmations?: number | "final" | undefined;
-  order?: "first" | "strict" | "none" | undefined; batch?: { size: number; wait: number } | null | undefined;
-  /** Deliveries a second at the most. */ rate?: number | null | undefined;
-  /** Further headers of its requests. */ headers?: Record<string, string> | undefined; description?: string | undefined;
+  order?: "first" | "strict" | "none" | undefined;
+  /** Up to `size` events in one request, which waits at most `wait` milliseconds to fill. */ batch?: { size: number; wait: number } | null
+  | undefined; /** Deliveries per second, at most. */ rate?: number | null | undefined;
+  /** Additional headers of its requests. */ headers?: Record<string, string> | undefined; description?: string | undefined;
   tags?: readonly string[] | undefined; signature?: "v1" | "v1a" | undefined; /** Where it begins. */ from?: string | number | undefined;
-  /** Not looked at. */ id?: unknown; /** Not looked at. */ createdAt?: unknown; /** Not looked at. */ failingSince?: unknown;
-  /** Not looked at. */ disabledBecause?: unknown; /** Not looked at. */ pausedUntil?: unknown; /** Not looked at. */ cursor?: unknown;
-  /** Not looked at. */ behind?: unknown;
+  id?: unknown; createdAt?: unknown; failingSince?: unknown; disabledBecause?: unknown; pausedUntil?: unknown; cursor?: unknown;
+  behind?: unknown;
 }
 export interface CreatedWebhook {
   id: number; /** The first of `events`. */ event: string; events: string[]; target: string; enabled: boolean; conditions: Condition[];
   match: "any" | "all"; confirmations: number | "final"; order: "first" | "strict" | "none";
   /** Several events in one request. */ batch: { size: number; wait: number } | null;
-  /** Deliveries a second at the most. */ rate: number | null; headers: Record<string, string>; description: string; tags: string[];
-  signature: "v1" | "v1a";
-  /** Everything up to and including this has been looked at; null until the chain can be read. */ cursor: string | null;
-  /** Blocks from the cursor to the tip. */ behind: number | null; /** Milliseconds since 1970. */ createdAt: number;
-  /** Milliseconds since 1970. */ failingSince: number | null; disabledBecause: string | null;
-  /** Milliseconds since 1970. */ pausedUntil: number | null; /** 64 hexadecimal digits; returned this once only. */ token: string;
+  /** Deliveries per second, at most. */ rate: number | null; headers: Record<string, string>; description: string; tags: string[];
+  signature: "v1" | "v1a"; cursor: string | null; /** Blocks from the cursor to the tip. */ behind: number | null;
+  /** Milliseconds since 1970. */ createdAt: number; /** Milliseconds since 1970. */ failingSince: number | null;
+  disabledBecause: string | null; /** Milliseconds since 1970. */ pausedUntil: number | null;
+  /** 64 hexadecimal digits; shown only once. */ token: string;
   /** The same 32 bytes, in the form that Standard Webhooks libraries take. */ secret: string;
 }
 export interface WebhookKey { type: string; /** `whpk_` and the key in base64. */ key: string; }
@@ -426,14 +428,14 @@ export interface UpdateWebhookBody {
   condition: "between" | "contains" | "eq" | "falsy" | "gt" | "gte" | "in" | "lt" | "lte" | "ne" | "not-between" | "regexp" | "truthy";
   value?: unknown }[] | undefined; /** Whether any one condition must hold, or all of them. */ match?: "any" | "all" | undefined;
   /** How many blocks the webhook stays behind the tip; `final`. */ confirmations?: number | "final" | undefined;
-  order?: "first" | "strict" | "none" | undefined; batch?: { size: number; wait: number } | null | undefined;
-  /** Deliveries a second at the most. */ rate?: number | null | undefined;
-  /** Further headers of its requests. */ headers?: Record<string, string> | undefined; description?: string | undefined;
+  order?: "first" | "strict" | "none" | undefined;
+  /** Up to `size` events in one request, which waits at most `wait` milliseconds to fill. */ batch?: { size: number; wait: number } | null
+  | undefined; /** Deliveries per second, at most. */ rate?: number | null | undefined;
+  /** Additional headers of its requests. */ headers?: Record<string, string> | undefined; description?: string | undefined;
   tags?: readonly string[] | undefined; signature?: "v1" | "v1a" | undefined; /** Where it begins. */ from?: string | number | undefined;
-  /** Not looked at. */ id?: unknown; /** Not looked at. */ createdAt?: unknown; /** Not looked at. */ failingSince?: unknown;
-  /** Not looked at. */ disabledBecause?: unknown;
-  /** Null ends the pause of its target at once, for all webhooks that have it. */ pausedUntil?: null | undefined;
-  /** Not looked at. */ cursor?: unknown; /** Not looked at. */ behind?: unknown;
+  id?: unknown; createdAt?: unknown; failingSince?: unknown; disabledBecause?: unknown;
+  /** Null ends the pause of its target at once, for all webhooks with that target. */ pausedUntil?: null | undefined; cursor?: unknown;
+  behind?: unknown;
 }
 export interface ReplayWebhookBody { /** The first height. */ from: number; /** The last height, included. */ to: number; }
 export interface Replay { from: number; to: number; }
@@ -447,7 +449,7 @@ export interface Delivery {
   /** Milliseconds since 1970. */ dueAt: number | null; attemptCount: number; attempts: Attempt[];
 }
 export interface WebhookSecret {
-  /** 64 hexadecimal digits; returned this once only. */ token: string;
+  /** 64 hexadecimal digits; shown only once. */ token: string;
   /** The same 32 bytes, in the form that Standard Webhooks libraries take. */ secret: string;
 }
 export interface RecoverWebhookBody { since: number | string; until?: number | string | undefined; }
@@ -462,14 +464,13 @@ export interface DeliveryDetail {
 }
 export interface GetEventsFeedQuery {
   /** Names of events, and patterns such as `block.*`. */ event?: readonly EventSelector[] | undefined;
-  /** What has been seen. */ after?: string | number | undefined;
-  /** Blocks that the reader stays behind the tip; `final`. */ confirmations?: number | "final" | undefined;
+  /** Where to continue. */ after?: string | number | undefined;
+  /** Blocks by which the reader stays behind the tip; `final`. */ confirmations?: number | "final" | undefined;
   /** Conditions on the payload, as those of a webhook;
   in a query as JSON. */ conditions?: readonly { /** A member of the payload, or a dotted path into it, in which `*` is any element of a list. */ key: string;
   condition: "between" | "contains" | "eq" | "falsy" | "gt" | "gte" | "in" | "lt" | "lte" | "ne" | "not-between" | "regexp" | "truthy";
   value?: unknown }[] | undefined; /** Whether one of the conditions must hold (the default), or all. */ match?: "any" | "all" | undefined;
-  /** Events, at the most; the last group is sent whole. */ limit?: number | undefined;
-  /** Seconds to wait for events, if there are none. */ wait?: number | undefined;
+  /** Events, at most. */ limit?: number | undefined; /** Seconds to wait for events, if there are none. */ wait?: number | undefined;
 }
 export interface Meta {
   /** Rows on this page. */ count: number; /** Number of pages, at least 1. */ pageCount: number;
@@ -509,8 +510,8 @@ export interface TransactionOfHost {
   id?: string; version?: number; network?: number; typeGroup?: number; type?: number; nonce?: string; senderPublicKey?: string;
   recipientId?: string; amount?: bigint; fee?: bigint; vendorField?: string;
   /** Height from which no block can contain it; 0 means never. */ expiration?: number;
-  /** By the transaction's type. */ asset?: Record<string, unknown>; signature?: string; secondSignature?: string; signatures?: string[];
-  /** Seconds since the network's epoch. */ timestamp?: number; blockId?: string; blockHeight?: number;
+  /** Depends on the transaction's type. */ asset?: Record<string, unknown>; signature?: string; secondSignature?: string;
+  signatures?: string[]; /** Seconds since the network's epoch. */ timestamp?: number; blockId?: string; blockHeight?: number;
   /** Place in its block, from 0. */ sequence?: number; /** Address of the sender. */ senderId?: string;
   /** Sender, recipient and those of its payments, each once. */ addresses?: string[];
 }
@@ -524,7 +525,7 @@ export interface ForgerStart { activeDelegates?: string[]; }
 export interface PeerOfHost { ip?: string; port?: number; }
 export interface Booking {
   address: string; /** Key of the transaction's type, or `forged` for a block. */ kind: string;
-  /** Of the transaction, or the block. */ id: string; height: number; /** Seconds since the network's epoch. */ timestamp: number;
+  /** Id of the transaction or the block. */ id: string; height: number; /** Seconds since the network's epoch. */ timestamp: number;
   counterparty: string; memo: string; in: bigint | null; out: bigint | null; fee: bigint | null;
 }
 export interface WebhookNews { webhook: number; reason: string; }

@@ -7,9 +7,9 @@ import { jsonOf, parseJson } from "./values.js";
 export interface CallOptions {
   /** Aborts the call: it rejects with the signal's reason. @default none */
   signal?: AbortSignal | undefined;
-  /** Milliseconds for the whole call, retries included. Of a `statement` it bounds nothing unless it is given. @default the client's */
+  /** Milliseconds for the whole call, retries included. A `statement` has no limit unless one is given. @default the client's */
   timeout?: number | undefined;
-  /** Lets a call that is no GET be retried. The node answers the same key with the same reply where it keeps keys: `webhooks.create`. @default none */
+  /** Allows retries of a call that is not a GET. The node answers the same key with the same reply where it keeps keys: `webhooks.create`. @default none */
   idempotencyKey?: string | undefined;
 }
 
@@ -22,12 +22,12 @@ export interface ClientRequest {
 }
 
 export interface ClientOptions {
-  /** The node's token for webhooks. Sent to the routes of webhooks alone. @default none */
+  /** The node's token for webhooks. It is sent only to the routes of webhooks. @default none */
   token?: string | undefined;
   /** Milliseconds for a call, retries included; of a walk, for each page. @default 30000 */
   timeout?: number | undefined;
   /**
-   * Retries of a GET, after network errors, 408, 429, 502, 503, 504 and replies of no node; of other methods only under an `idempotencyKey`.
+   * Retries of a GET, after network errors, 408, 429, 502, 503, 504 and replies that are not a node's; of other methods only under an `idempotencyKey`.
    * @default 3, or the number of other URLs if that is more
    */
   retries?: number | undefined;
@@ -52,7 +52,7 @@ export class PorticoClientError extends Error {
   readonly validation: { source: string; keys: string[] } | undefined;
   /** Seconds after which the node asks to try again. */
   readonly retryAfter: number | undefined;
-  /** Of a 410: the first block of which there is something, and the newest. */
+  /** Of a 410: the oldest block with data, and the newest block. */
   readonly oldest: { height: number; id: string } | undefined;
   readonly tip: { height: number; id: string } | undefined;
 
@@ -70,7 +70,7 @@ export class PorticoClientError extends Error {
 
 type FailureBody = Partial<Pick<PorticoClientError, "validation" | "oldest" | "tip">> & { statusCode: number; message: string; code: string };
 
-/** There was no reply of a node: no connection, a lost one, a time limit, or what something in between has answered. */
+/** There was no reply of a node: no connection, a lost one, a time limit, or a reply of something in between. */
 export class TransportError extends Error {
   override readonly name = "TransportError";
   /** Of the reply, where there was one. */
@@ -142,7 +142,7 @@ const isFailure = (body: unknown, status: number): body is FailureBody => {
 };
 
 const noReply = (text: string, status: number): string =>
-  `Status ${status}, and no reply of a node: ${text.slice(0, 500).replaceAll(/\s+/g, " ").slice(0, 100)}`;
+  `Status ${status}, and the reply is not from a node: ${text.slice(0, 500).replaceAll(/\s+/g, " ").slice(0, 100)}`;
 
 /** The JSON of a reply. @throws PorticoClientError for a node's error, TransportError for what is no JSON */
 export const readJson = async (response: Response): Promise<unknown> => {
@@ -175,7 +175,7 @@ export const pause = (milliseconds: number, signal: AbortSignal | undefined): Pr
 /** A signal that aborts with another, and when the time is up. `again` begins the time anew, `end` lets go of both. */
 const limited = (signal: AbortSignal | undefined, milliseconds: number) => {
   const controller = new AbortController();
-  const late = (): void => controller.abort(new TransportError(`Nothing came for ${Math.round(milliseconds)} ms.`));
+  const late = (): void => controller.abort(new TransportError(`Nothing arrived for ${Math.round(milliseconds)} ms.`));
   const aborted = (): void => controller.abort(signal?.reason);
   let timer: ReturnType<typeof setTimeout> | undefined;
   const end = (): void => {

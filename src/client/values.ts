@@ -94,7 +94,7 @@ export const toToken = (amount: bigint): string => {
 /** The amount of a text such as `1.5`: `150000000n`. @throws RangeError for anything but a number with at most eight decimals */
 export const fromToken = (text: string): bigint => {
   const [, sign = "", whole = "", part = ""] = /^(-?)(\d+)(?:\.(\d{1,8}))?$/.exec(text) ?? [];
-  if (whole === "") throw new RangeError(`"${text}" is no amount of the token: a number with at most ${decimals} decimals.`);
+  if (whole === "") throw new RangeError(`"${text}" is not an amount of the token, a number with at most ${decimals} decimals.`);
   const amount = BigInt(whole + part.padEnd(decimals, "0"));
   return sign === "-" ? -amount : amount;
 };

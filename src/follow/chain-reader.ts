@@ -96,7 +96,7 @@ function* lost(view: ChangesView): Asking<PorticoError> {
   const { members = {} } = yield* unknown(view);
   return new PorticoError(
     "CURSOR_UNKNOWN",
-    'This node has removed events of the host that come after the cursor (followHostEvents): leave out what follows "~", and go on with those that it has.',
+    'This node has removed host events after the cursor (followHostEvents). To continue with those that it still has, leave out "~" and what follows it.',
     { members },
   );
 }

@@ -11,12 +11,12 @@ import { createChainReader } from "./chain-reader.js";
 const usualLimit = 200;
 
 const noLog = (): PorticoError =>
-  new PorticoError("NOT_SUPPORTED", "This node's chain offers no changes, and it has no data folder to keep the host's events in.");
+  new PorticoError("NOT_SUPPORTED", "This node's chain offers no changes, and the node has no data folder for the host's events.");
 
 const unknown = (): PorticoError =>
   new PorticoError(
     "CURSOR_UNKNOWN",
-    'This node does not know the cursor, or has removed events that come after it (followHostEvents): start again from "genesis", which is the oldest event that it has, or "tip".',
+    'This node does not know the cursor, or has removed events that come after it (followHostEvents). Start again from "genesis", the oldest event that it has, or from "tip".',
     { members: { code: "CURSOR_UNKNOWN" } },
   );
 
@@ -36,7 +36,7 @@ const createLogReader = (log: () => HostLog | undefined): Pick<Follow, "locate" 
     const { node, last } = open();
     if (text.kind === "tip") return last();
     if (text.kind === "height")
-      throw cursorError("must be genesis, tip, or a cursor that this node gave: it follows its host's events alone", field);
+      throw cursorError("must be genesis, tip, or a cursor of this node, because it follows only its host's events", field);
     const { block, log: place } = text.cursor;
     if (place === undefined) return block === undefined ? 0 : undefined;
     return place.node === node && place.sequence <= last() ? place.sequence : undefined;

@@ -187,11 +187,11 @@ const booking = {
 /** Made from the chain, where that offers its changes: hosts do not emit them. */
 const bookings: Readonly<Record<(typeof bookingEvents)[number], EventEntry>> = {
   "booking.applied": {
-    description: "The money of a wallet changes: a row of its statement, for every type of transaction. `*` does not include it.",
+    description: "A wallet's money changes, by any type of transaction. The data is a row of its statement. `*` does not include this event.",
     example: booking,
     confirmations: true,
   },
-  "booking.reverted": { description: "A booking is reverted. `*` does not include it.", example: booking },
+  "booking.reverted": { description: "A booking is reverted. `*` does not include this event.", example: booking },
 };
 
 const describe = (event: string, known: EventEntry, keepsChain: boolean): EventDescription => ({

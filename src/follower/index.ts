@@ -1,4 +1,4 @@
-/** `portico/follower`: keeps a database at the chain. */
+/** `portico/follower`: keeps a database in step with the chain. */
 
 export { type FollowerProgress, runFollower, type RunFollowerOptions } from "./run-follower.js";
 export type { PostgresClient, PostgresPool, SqliteHandle } from "./databases.js";

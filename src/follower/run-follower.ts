@@ -18,13 +18,13 @@ export interface RunFollowerOptions<Tx> {
   store: FollowerStore<Tx>;
   /** Writes what a block means; amounts are bigints. It is awaited. */
   apply: (tx: Tx, block: WholeBlock) => unknown;
-  /** Takes back what `apply` has written for the block. Without it, the store undoes what was written to its `tables`. @default none */
+  /** Undoes what `apply` has written for the block. Without it, the store undoes what was written to its `tables`. @default none */
   revert?: ((tx: Tx, block: WholeBlock) => unknown) | undefined;
   /** Blocks by which to stay behind the tip: a block reverted earlier is never applied. @default 0 */
   confirmations?: number | undefined;
   /** Where an empty store begins: `genesis`, `tip`, a height or a cursor. @default "genesis" */
   from?: string | number | undefined;
-  /** Ends the follower: it resolves after the transaction that is open. @default none */
+  /** Ends the follower: it resolves after the open transaction. @default none */
   signal?: AbortSignal | undefined;
   /** Called with `{height, behind, blocksPerSecond}` after each transaction. @default none */
   onProgress?: ((progress: FollowerProgress) => void) | undefined;
@@ -205,7 +205,7 @@ const goBack = async <Tx>(error: unknown, at: { cursor: string | undefined }, { 
  */
 export const runFollower = async <Tx>(options: RunFollowerOptions<Tx>): Promise<void> => {
   const { store, revert, from = "genesis", signal } = options;
-  if (revert === undefined && !store.undoes) throw new TypeError("runFollower needs `revert`, or a store that is told its `tables`");
+  if (revert === undefined && !store.undoes) throw new TypeError("runFollower needs `revert`, or a store with `tables`");
   const at = { cursor: (await store.open())[0]?.cursor };
   try {
     while (await followFrom(at.cursor ?? from, at, options).then(() => false, (error: unknown) => goBack(error, at, options)));

@@ -52,10 +52,10 @@ export interface StoreOptions {
 }
 
 export const conflict = (before: string | undefined, found: string | undefined): FollowerError =>
-  new FollowerError("FOLLOWER_CONFLICT", `Another follower writes to this store: it is at ${found ?? "no block"}, not at ${before ?? "no block"}.`);
+  new FollowerError("FOLLOWER_CONFLICT", `Another follower writes to this store, which is at ${found ?? "no block"}, not at ${before ?? "no block"}.`);
 
 export const tooDeep = (height: number): FollowerError =>
-  new FollowerError("FOLLOWER_TOO_DEEP", `Block ${height} is reverted, but was final when it was written: there is no log to undo it. Build the tables anew.`);
+  new FollowerError("FOLLOWER_TOO_DEEP", `Block ${height} is reverted, but was final when it was written, so no log exists to undo it. Build the tables anew.`);
 
 export const schemaChanged = (table: string): FollowerError =>
   new FollowerError(

@@ -78,7 +78,7 @@ export const healthRoute = <State extends Scope>(health: () => MaybePromise<Heal
 
 export const GenerationQuery = Type.Object({
   generation: Type.Optional(
-    Type.Unsafe<Generation>(WholeNumber({ minimum: 1, maximum: 2, description: "The generation that is described alone. Default: both." })),
+    Type.Unsafe<Generation>(WholeNumber({ minimum: 1, maximum: 2, description: "The only generation that is described. Default: both." })),
   ),
 });
 

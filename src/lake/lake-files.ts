@@ -180,7 +180,7 @@ const checkChain = async (
   for (let count = 1; next.previous !== null && sha256 !== checked; count++) {
     const name = olderManifest(next.previous);
     const bytes = await read(name);
-    if (bytes === undefined) throw damaged(`${path}/${name} is missing: the manifest after it names it as the one before`);
+    if (bytes === undefined) throw damaged(`${path}/${name} is missing, although the manifest after it names it as the previous one`);
     sha256 = sha256Of(bytes);
     if (sha256 !== next.previous) throw damaged(`${path}/${name} is not what its name says: its SHA-256 is ${sha256}`);
     const older = parseOlderManifest(bytes, `${path}/${name}`);
@@ -191,7 +191,7 @@ const checkChain = async (
     next = older;
     if (performance.now() - loggedAt < logInterval) continue;
     loggedAt = performance.now();
-    logger?.info(`${count} earlier manifests of ${path} are checked`);
+    logger?.info(`${count} earlier manifests of ${path} were checked`);
   }
 };
 
@@ -221,7 +221,7 @@ export const openLake = async (where: string, demands: LakeDemands): Promise<Lak
 
   const path = withoutTrailing(where, "/");
   if (isUrl(path) && urlOf(path) === undefined)
-    throw new PorticoError("OPTION_INVALID", "the lake's URL is none, or has control characters or spaces at its ends");
+    throw new PorticoError("OPTION_INVALID", "the lake's URL is not valid, or has control characters or spaces at its ends");
   const [firstKey, checked] = [await noted(names.key), await noted(names.checked)];
   const source = isUrl(path) ? webSource(path, demands) : folderSource(path);
   const bytes = await source.read(manifestFile);

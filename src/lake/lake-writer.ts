@@ -102,7 +102,7 @@ const requireOwn = (dir: string, manifest: Manifest, { nethash, key }: LakeWrite
   const [first] = manifest.blocks;
   if (manifest.network.nethash !== nethash) refuse(`${dir} is a lake of the network ${manifest.network.nethash}, not of ${nethash}`);
   if (manifest.key !== key.publicKey.toString("base64"))
-    refuse(`${dir} is the lake of another node, whose key is ${manifest.key}: each node writes a folder of its own`);
+    refuse(`${dir} is the lake of another node, whose key is ${manifest.key}; each node needs a folder of its own`);
   if (first !== undefined && first.to !== blocksPerFile)
     refuse(
       `${dir} has ${first.to} blocks in a file, not ${blocksPerFile}: a folder keeps its \`blocksPerFile\` (--lake-blocks ${first.to} of the example host)`,
@@ -137,7 +137,7 @@ const linesOf = async function* (
         const full = await fullBlockAt(snapshot, height);
         if (height > 1 && previous !== undefined && full.block.previousBlock !== previous) {
           refuse(
-            `block ${height} does not follow block ${previous} of the lake in ${dir}: the node's chain has left it. Move the folder away, and the lake is written anew`,
+            `block ${height} does not follow block ${previous} of the lake in ${dir}: the node's chain has forked from it. Move the folder away, and the lake is written anew`,
           );
         }
         previous = full.block.id;

@@ -40,7 +40,7 @@ const timedLine = (group: Group): string => {
 };
 
 interface ChangeOptions {
-  /** Lines, at the most. */
+  /** Lines, at most. */
   limit: number;
   /** Whether it goes on at the tip. */
   endless: boolean;

@@ -20,7 +20,7 @@ export const createConditionBudget = () => {
     hold: (length: number): (() => void) => {
       if (length <= notCounted) return () => undefined;
       if (sum + length > mostLength)
-        throw new PorticoError("STREAMS_FULL", "As many requests with long conditions are under way as this node allows.");
+        throw new PorticoError("STREAMS_FULL", "Too many requests with long conditions are running.");
       sum += length;
       return () => void (sum -= length);
     },

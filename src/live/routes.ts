@@ -38,7 +38,7 @@ const afterKind: InputKind<string> = {
     const text = typeof value === "number" || typeof value === "bigint" ? String(value) : value;
     return typeof text === "string" && text !== "" && text.length <= longestAfter
       ? { value: text }
-      : { rule: `must be a text of 1 to ${longestAfter} characters, or a height` };
+      : { rule: `must be a string of 1 to ${longestAfter} characters, or a height` };
   },
   accepts: {
     anyOf: [
@@ -52,7 +52,7 @@ const After = (preset: "tip" | "genesis") =>
   InputOf(afterKind, {
     default: preset,
     description:
-      "What has been seen: a cursor, `genesis` (nothing), `tip` (everything), or a height; or up to 32 cursors separated by commas, of which the first one counts that this node knows.",
+      "Where to continue: after a cursor, `genesis` (the beginning), `tip` (the last block) or a height. Of up to 32 cursors, separated by commas, the first one counts that this node knows.",
   });
 
 const selectionOf = ({ conditions }: LiveNeeds) => ({
@@ -73,7 +73,7 @@ const selectionOf = ({ conditions }: LiveNeeds) => ({
 const feedOf = (needs: LiveNeeds) => ({
   ...selectionOf(needs),
   limit: Type.Optional(
-    WholeNumber({ minimum: 1, maximum: 1000, default: 100, description: "Events, at the most; the last group is sent whole." }),
+    WholeNumber({ minimum: 1, maximum: 1000, default: 100, description: "Events, at most. The events of the last block are sent even beyond that." }),
   ),
   wait: Type.Optional(WholeNumber({ minimum: 0, maximum: 60, default: 0, description: "Seconds to wait for events, if there are none." })),
 });
@@ -122,11 +122,11 @@ const eventsRoute = <State extends Scope>(needs: LiveNeeds, select: Select): Rou
     ...live,
     method: "GET",
     path: "/events",
-    summary: "Streams events as they happen, and before that those after a cursor, as server-sent events.",
+    summary: "Streams server-sent events: first those after a cursor, then new ones as they happen.",
     query: Type.Object(selectionOf(needs)),
     headers: Type.Object({
       "Last-Event-ID": Type.Optional(
-        Text({ description: "The cursor of the last event seen, as an `EventSource` sends it. Wins over `after`." }),
+        Text({ description: "The cursor of the last event, as an `EventSource` sends it. Takes precedence over `after`." }),
       ),
     }),
     content: { "text/event-stream": Type.String() },
@@ -185,7 +185,7 @@ const feedRoutes = <State extends Scope>(needs: LiveNeeds, select: Select): Rout
     item({
       ...route,
       method: "GET",
-      summary: "Returns the events after a cursor; waits for them, if asked to.",
+      summary: "Returns the events after a cursor; with `wait`, waits for new ones.",
       query: feed,
       answer: ({ query, left, waited }) => answerFeed(query, "query", { left, waited }),
     }),
@@ -203,7 +203,7 @@ const feedRoutes = <State extends Scope>(needs: LiveNeeds, select: Select): Rout
 };
 
 const noChanges = (): PorticoError =>
-  new PorticoError("NOT_SUPPORTED", "This node's chain offers no changes, which replicas need: its events are those that its host emits.");
+  new PorticoError("NOT_SUPPORTED", "This node's chain offers no changes, which replicas need. Its only events are those that its host emits.");
 
 const changesRoute = <State extends Scope>({ follow, offersChanges, clock }: LiveNeeds): Route<State> =>
   routesOf<State>().body({
@@ -213,12 +213,12 @@ const changesRoute = <State extends Scope>({ follow, offersChanges, clock }: Liv
     summary: "Streams whole blocks, applied and reverted, one JSON line each, for replicas.",
     query: Type.Object({
       after: Type.Optional(After("genesis")),
-      limit: Type.Optional(WholeNumber({ minimum: 1, description: "Lines, at the most." })),
+      limit: Type.Optional(WholeNumber({ minimum: 1, description: "Lines, at most." })),
       follow: Type.Optional(Flag({ description: "Whether the connection stays open at the tip. Default false." })),
       times: Type.Optional(
         Flag({
           description:
-            "Whether lines also have `timestamp`, when this node applied or reverted the block, and `times`, how often it had applied it before: the events of a replica have both, too. Default false.",
+            "Whether lines also have `timestamp` (when this node applied or reverted the block) and `times` (how often it had applied it before). Replicas need both for their events. Default false.",
         }),
       ),
     }),

@@ -64,7 +64,7 @@ export const createSelect =
       );
     const hosts = node === undefined ? undefined : event.find((name) => !isNameAmong(name, chainEvents));
     if (hosts !== undefined)
-      throw new PorticoError("NOT_SUPPORTED", `This replica does not tell of ${hosts}: the node does, at ${node ?? ""}.`);
+      throw new PorticoError("NOT_SUPPORTED", `This replica does not have ${hosts} events. Its node has them, at ${node ?? ""}.`);
     const length = filters.check(conditions, source);
     admit?.(length);
     const filter = await filters.compile(event.map(canonicalEvent), conditions, match);
@@ -85,7 +85,7 @@ const confirmationsKind: InputKind<Confirmations> = {
 /** How far behind the tip a reader stays. */
 export const ConfirmationsInput = InputOf(confirmationsKind, {
   description:
-    "Blocks that the reader stays behind the tip; `final`: as many as make a block final. A block that is reverted before is never seen.",
+    "Blocks by which the reader stays behind the tip; `final`: as many as make a block final. A block that is reverted before that is never sent.",
 });
 
 /**

@@ -11,15 +11,15 @@ import { messageOf, PorticoError } from "../errors.js";
 /** How to reach the servers of NATS. */
 export interface NatsOptions {
   /**
-   * URLs, such as `nats://10.0.0.7:4222`. With `tls://…` for any of them, none is spoken to without TLS. A user and a password, or a token,
-   * stand before the `@` as in any URL: `tls://node:secret@10.0.0.7:4222`. All servers are given those of the first that has any.
+   * URLs, such as `nats://10.0.0.7:4222`. If any of them is `tls://…`, all connections use TLS. A user and a password, or a token, stand
+   * before the `@` as in any URL: `tls://node:secret@10.0.0.7:4222`. All servers get those of the first URL that has any.
    */
   servers: string | string[];
-  /** File of credentials (`nsc generate creds`). Without it, or a user or token, whoever reaches the servers may write what replicas read. @default none */
+  /** File of credentials (`nsc generate creds`). Without credentials, a user or a token, anyone who reaches the servers can write what replicas read. @default none */
   credentials?: string;
   /** Files of TLS. @default none */
   tls?: {
-    /** A certificate authority of one's own. @default the system's, for `tls://` servers */
+    /** A private certificate authority. @default the system's, for `tls://` servers */
     caFile?: string;
     /** The client's certificate. @default none */
     certFile?: string;
@@ -30,7 +30,7 @@ export interface NatsOptions {
   prefix?: string;
   /** How many servers of a cluster keep a stream. @default 3, or as many as the cluster has */
   replicas?: number;
-  /** Milliseconds in which a server has to have let the client in, or refused it; then the next is tried. @default 5000 */
+  /** Milliseconds to wait until a server accepts or refuses the client. Then the next one is tried. @default 5000 */
   connectTimeout?: number;
 }
 

@@ -3,11 +3,11 @@ import type { ProcessMetrics } from "../../types/node-context.js";
 import type { TipPublisher } from "./tip-publisher.js";
 import type { NatsTip } from "./tip-subscriber.js";
 
-/** What of NATS this process has. */
+/** The parts of this process that use NATS. */
 export interface NatsMeasured {
-  /** Of a node: what publishes its changes. @default none */
+  /** On a node: the publisher of its changes. @default none */
   publisher?: Pick<TipPublisher, "published" | "problem"> | undefined;
-  /** Of a replica: what brings it the changes. @default none */
+  /** On a replica: the source of its changes. @default none */
   tip?: Pick<NatsTip, "received" | "isConnected"> | undefined;
 }
 

@@ -10,7 +10,7 @@ import { addStream, extendStream, keepLink, type NatsOptions, requireFiles, stre
 export interface TipPublisher {
   /** Changes published since it was started. */
   published(): number;
-  /** That changes are not published, and why; undefined while they are. For `warning` of the node context. */
+  /** Why changes are not published; undefined while they are. For `warning` of the node context. */
   problem(): string | undefined;
   stop(): Promise<void>;
 }
@@ -30,7 +30,7 @@ const keptNanoseconds = 3_600e9;
 /** Bytes of a message besides its payload. */
 const overhead = 1_024;
 
-const notPublished = "changes are not published to NATS, replicas ask the node";
+const notPublished = "changes are not published to NATS, so replicas read them from the node";
 
 interface Place {
   /** Sequence number of the last message. */
@@ -68,8 +68,8 @@ const ensureStream = async (manager: JetStreamManager, connection: NatsConnectio
 };
 
 /**
- * Publishes each change with the sequence number that the last message must have: of two publishers, one is refused, looks what the stream
- * has, and goes on after that. So there is no gap and no double, whoever publishes. What the server loses, replicas read from the node.
+ * Publishes each change with the sequence number that the last message must have. Of two publishers, one is therefore refused. It reads what
+ * the stream has and continues after that, so the stream has no gaps or duplicates. Replicas read from the node what the server loses.
  * @throws PorticoError OPTION_INVALID for a file that cannot be read
  */
 export const startTipPublisher = (options: NatsOptions, { url, nethash, logger }: TipPublisherNeeds): TipPublisher => {
@@ -82,7 +82,7 @@ export const startTipPublisher = (options: NatsOptions, { url, nethash, logger }
   /** The stream has it from another: it is read where that has come to. */
   const stepBack = (error: unknown): void => {
     if (!isOvertaken(error)) throw error;
-    if (isAlone) logger.info("another node, or a replica, publishes changes to the same stream of NATS");
+    if (isAlone) logger.info("another node, or a replica, publishes changes to the same NATS stream");
     isAlone = false;
   };
 

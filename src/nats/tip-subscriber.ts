@@ -7,12 +7,12 @@ import { keepLink, type Link, type NatsOptions, requireFiles, streamOf } from ".
 export interface NatsTip extends TipSource {
   /** Messages that have come so far, one for each change. */
   received(): number;
-  /** Whether a server is there, and the stream of changes is read. While it is not, the node is asked. */
+  /** Whether a server is there, and the stream of changes is read. Otherwise changes are read from the node. */
   isConnected(): boolean;
 }
 
 /**
- * The changes of a node as JetStream carries them. `followNode` takes it as `tip`, and asks the node for what it does not bring.
+ * The changes of a node, read from JetStream. `followNode` takes this as `tip`, and reads from the node what is missing there.
  * @throws PorticoError OPTION_INVALID for a file that cannot be read
  */
 export const natsTip = (options: NatsOptions, logger?: Pick<Logger, "warn" | "info">): NatsTip => {
@@ -27,7 +27,7 @@ export const natsTip = (options: NatsOptions, logger?: Pick<Logger, "warn" | "in
         name: "portico replica",
         retryDelay: 500,
         logger,
-        says: { fails: "changes do not come over NATS, the node is asked", works: "changes come over NATS again" },
+        says: { fails: "no changes arrive over NATS, so they are read from the node", works: "changes arrive over NATS again" },
         // An ordered consumer makes itself anew where messages are missing or the server was away.
         work: async (connection, working) => {
           const consumer = await jetstream(connection).consumers.get(stream.name, { deliver_policy: DeliverPolicy.New });

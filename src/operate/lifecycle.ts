@@ -184,7 +184,7 @@ export const createLifecycle = (
           // For the next start to wait for.
           stopping = closeAllInOrder();
           await stopping.catch((closing: unknown) =>
-            logger.error(`after a failed start, what had been opened could not be closed: ${messageOf(closing)}`),
+            logger.error(`after a failed start, open resources could not be closed: ${messageOf(closing)}`),
           );
         }
         throw error;

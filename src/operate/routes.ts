@@ -32,7 +32,7 @@ export const probeRoutes = <State extends Scope>({ ready }: Pick<HealthReports, 
     item({
       ...probe,
       path: "/health/live",
-      summary: "Returns that the process answers. If it does not, it has to be restarted.",
+      summary: "Returns 200 as long as the process answers. If it does not, restart it.",
       reply: Live,
       answer: () => ({ status: "ok" as const }),
     }),

@@ -38,7 +38,7 @@ export const oneOf =
 const isListOf = (value: unknown, fits: (item: unknown) => boolean): boolean =>
   Array.isArray(value) && [...(value as unknown[])].every(fits);
 
-export const text: Check = (value) => (typeof value === "string" && value !== "" ? undefined : "must be a text");
+export const text: Check = (value) => (typeof value === "string" && value !== "" ? undefined : "must be a non-empty string");
 
 export const texts: Check = (value) => (isListOf(value, (item) => typeof item === "string") ? undefined : "must be a list of strings");
 
@@ -112,7 +112,7 @@ export const metricsSetting: Check = (value) => {
   if (typeof value === "boolean") return undefined;
   if (!isObject(value)) return "must be true, false or an object";
   if (Object.keys(value).join() !== "token" || tokens([value["token"]]) !== undefined)
-    return `must have one member, token: a text of at least ${shortestToken} characters, with no space at either end`;
+    return `must have one member, token: a string of at least ${shortestToken} characters, with no space at either end`;
   return undefined;
 };
 

@@ -207,7 +207,7 @@ const requireNames = (rows: readonly TransactionType[]): void => {
   rows.forEach(({ typeGroup, type, name }, i) => {
     const other = all.find((row) => row.name === name && (row.typeGroup !== typeGroup || row.type !== type));
     if (other !== undefined)
-      refuse(`\`transactionTypes[${i}]\` has the name ${name}, as type ${other.type} of group ${other.typeGroup} has`);
+      refuse(`\`transactionTypes[${i}]\` has the name ${name}, which type ${other.type} of group ${other.typeGroup} also has`);
   });
 };
 
@@ -224,7 +224,7 @@ const requireTransactionTypes = (rows: unknown): void => {
     }
     for (const name of ["apply", "recipients"] as const) {
       if (!isOptionalFunction(row[name])) refuse(`\`transactionTypes[${i}].${name}\` must be a function`);
-      if (isAsync(row[name])) refuse(`\`transactionTypes[${i}].${name}\` must not be async: its effects must be complete when it returns`);
+      if (isAsync(row[name])) refuse(`\`transactionTypes[${i}].${name}\` must not be async, because its effects must be complete when it returns`);
     }
     if (row.form !== undefined && typeof memberOf(row.form, "serialize") !== "function")
       refuse(`\`transactionTypes[${i}].form.serialize\` must be a function`);
@@ -264,12 +264,12 @@ export const requireContext = (given: unknown): void => {
   if (context.reader === true) {
     const needless = readerLacks.find((name) => context[name] !== undefined);
     if (needless !== undefined)
-      refuse(`a reader does not take \`${needless}\`: it reads the chain that another process writes into \`dataDir\``);
+      refuse(`a reader does not take \`${needless}\`, because it reads the chain that another process writes into \`dataDir\``);
   } else if (methods.events.some((method) => typeof memberOf(context.events, method) !== "function")) {
     refuse(`createApiPlugin needs \`events\`: ${needed.events}`);
   }
   const unused = context.chain === undefined ? undefined : ownStoreTakes.find((name) => context[name] !== undefined);
-  if (unused !== undefined) refuse(`\`${unused}\` is for the built-in store, which \`chain\` takes the place of: give one of them`);
+  if (unused !== undefined) refuse(`\`${unused}\` is for the built-in store, which \`chain\` replaces; pass only one of them`);
   requireMethods(context);
   requireSupports(memberOf(context.chain, "supports"));
   requireTypes(context);

@@ -54,7 +54,7 @@ const createSoundRows = (logger: Logger) => {
   const told = new Map<string, string>();
   /** @throws TypeError naming the host's method */
   return function* <Row>(method: string, faultOf: FaultOf<Row>, returned: readonly Row[] | undefined): Sliced<Row[]> {
-    if (!Array.isArray(returned ?? [])) throw new TypeError(`the host's ${method}() returned something else than a list`);
+    if (!Array.isArray(returned ?? [])) throw new TypeError(`the host's ${method}() did not return a list`);
     const rows = [...(returned ?? [])];
     const faults = new Map<Row, string>();
     for (const row of rows) {

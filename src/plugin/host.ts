@@ -179,13 +179,13 @@ interface HostNeeds extends Pick<Shared, "logger" | "clock" | "options"> {
 
 export const createHostChain = (chain: ChainAdapter, { logger, clock, options, stopping }: HostNeeds): HostChain => {
   const { hostTimeout, stopTimeout } = options;
-  const tell = (what: string): void => logger.warn(`stopping goes on without the host's chain, which has not ${what}`);
+  const tell = (what: string): void => logger.warn(`stopping without the host's chain, which has not ${what}`);
   const door = createDoor("chain", {
     stopping,
     stopTimeout,
     givenUp: (owed) => {
       const calls = owed === 1 ? "one call" : `${owed} calls`;
-      tell(`answered ${calls}: at the next start, webhooks, events and the lake go on from where they are`);
+      tell(`answered ${calls}; webhooks, events and the lake continue from their positions at the next start`);
     },
   });
   const failed = createErrorLog("a state of the host's chain could not be released", { logger, clock });

@@ -46,7 +46,7 @@ export const createLake = <State extends Scope>(
   const settings = given === false ? undefined : { ...lakeDefaults, ...given };
   const { dataDir } = context;
   if (settings !== undefined && dataDir === undefined)
-    throw new PorticoError("OPTION_INVALID", "options.lake needs `dataDir`, where the key is kept that signs the lake");
+    throw new PorticoError("OPTION_INVALID", "options.lake needs `dataDir` for the key that signs the lake");
   let writer: LakeWriter | undefined;
   return {
     routes: lakeRoutes<State>(settings?.dir),

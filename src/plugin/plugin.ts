@@ -171,7 +171,7 @@ const createDamaged = (problems: Problems, { phase }: NodePhase) => {
     if (phase() !== "started") return;
     const what = reason.replace(/^The store is damaged: /, "");
     const advice = "Stop the node and verify the store (verifyStore, or --verify of the example host)";
-    damage.begin(`${what} ${advice}. This is said until the node is started anew`);
+    damage.begin(`${what} ${advice}. This problem is shown until the node is restarted`);
   };
 };
 

@@ -17,11 +17,11 @@ import { defaultOptions } from "../options/options.js";
 import { layoutVersion } from "../store/layout/keys.js";
 import { adoptStore } from "../store/copy/store-copy.js";
 
-/** What `followNode` takes. What is not its own is passed on to `createApiPlugin`. */
+/** The options of `followNode`. Those of `createApiPlugin` are passed on to it. */
 export interface FollowNodeOptions {
   /** The node to follow: its origin, or the URL of its interface: `http://10.0.0.5:4003`, `http://10.0.0.5:4003/api`. */
   url: string;
-  /** Folder of the replica's store, and of what the node has said of itself; `createApiPlugin` needs it. @default none */
+  /** Folder of the replica's store and of the node's answers about itself; `createApiPlugin` needs it. @default none */
   dataDir?: string | undefined;
   /** Folder or URL of a lake to begin with. @default the node's own */
   lake?: string | undefined;
@@ -29,7 +29,7 @@ export interface FollowNodeOptions {
   lakeKey?: string | undefined;
   /** A fork's own transaction types: they are code, which the node cannot send. @default [] */
   transactionTypes?: TransactionType[] | undefined;
-  /** Brings the node's changes by another way than its own stream: `natsTip` of `portico/nats`. @default none */
+  /** Another source of the node's changes than its own stream: `natsTip` of `portico/nats`. @default none */
   tip?: TipSource | undefined;
   /** Aborting ends the wait for a node that does not answer. @default none */
   signal?: AbortSignal | undefined;
@@ -37,11 +37,11 @@ export interface FollowNodeOptions {
   logger?: Logger | undefined;
   /** Replaces the system's clock. @default the system's */
   clock?: Clock | undefined;
-  /** As of `NodeContext`. @default none */
+  /** As in `NodeContext`. @default none */
   accessLog?: ((entry: AccessLogEntry, request: IncomingMessage) => void) | undefined;
-  /** As of `NodeContext`. @default none */
+  /** As in `NodeContext`. @default none */
   onProgress?: NodeContext["onProgress"] | undefined;
-  /** As of `NodeContext`. @default none: this process alone */
+  /** As in `NodeContext`. @default none: this process alone */
   otherMetrics?: NodeContext["otherMetrics"] | undefined;
   /** Everything else, such as limits. @default `defaultOptions`, without webhooks */
   options?: PorticoOptions | undefined;
@@ -51,9 +51,9 @@ const requireUrl = (url: unknown): string => {
   const parsed = typeof url === "string" ? urlOf(url) : undefined;
   if (parsed === undefined || !/^https?:$/.test(parsed.protocol))
     throw new PorticoError("OPTION_INVALID", "followNode needs `url`, such as http://10.0.0.5:4003");
-  if (parsed.username !== "") throw new PorticoError("OPTION_INVALID", "followNode's `url` takes no user and password");
+  if (parsed.username !== "") throw new PorticoError("OPTION_INVALID", "followNode's `url` must not contain a user or password");
   const meant = interfaceMeant(parsed.href);
-  if (meant !== undefined) throw new PorticoError("OPTION_INVALID", `followNode's \`url\` is the node's origin or the URL of its interface, without a version or a query: ${meant}`);
+  if (meant !== undefined) throw new PorticoError("OPTION_INVALID", `followNode's \`url\` must be the node's origin or the URL of its interface, without a version or a query: ${meant}`);
   return parsed.href;
 };
 
@@ -68,7 +68,7 @@ const given = <T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], u
 
 /**
  * The node context of a replica: network, blocks, peers, sync and pool are those of another Portico, over HTTP.
- * `createApiPlugin(await followNode({ url, dataDir }))` serves the same as that one. Where the network is not known yet, it waits up to a
+ * `createApiPlugin(await followNode({ url, dataDir }))` serves the same as that one. If the network is not known yet, it waits up to a
  * minute for the node. @throws PorticoError OPTION_INVALID; HOST_SILENT if the node cannot be asked; NOT_SUPPORTED if it
  * offers no changes
  */
@@ -113,7 +113,7 @@ export const restoreFromLake = async (
   const snapshot = files.manifest.snapshots.findLast(({ height }) => height <= end);
   if (snapshot === undefined || existsSync(storeFile(dataDir))) return undefined;
   if (snapshot.layout !== layoutVersion) {
-    logger.info(`${files.path}/${snapshot.file} has layout ${snapshot.layout}, not ${layoutVersion}: the blocks are read instead`);
+    logger.info(`${files.path}/${snapshot.file} has layout ${snapshot.layout}, not ${layoutVersion}, so the blocks are read instead`);
     return undefined;
   }
   const folder = join(dataDir, "restore-draft");

@@ -134,14 +134,14 @@ const toleratedGap = 5;
 const createComparison = (follows: FollowedNode, { problems, logger }: ReplicaNeeds) => {
   const problem = problems.define({
     kind: "diverged",
-    begun: "the state is not the node's and is not served",
-    ended: "the state is the node's again",
+    begun: "the state differs from the node's and is not served",
+    ended: "the state equals the node's again",
   });
   /** What differs: the digest at the tip, or rows that were changed by other hands. */
   const differing = new Set<"tip" | "rows">();
 
   const found = (what: "tip" | "rows", reason: string): void => {
-    problem.begin(`${reason}; start the replica again: it begins with a snapshot or the blocks`, what);
+    problem.begin(`${reason}; restart the replica to rebuild the store from a snapshot or the blocks`, what);
     if (differing.size === 0) follows.discardStore(reason);
     differing.add(what);
   };
@@ -199,7 +199,7 @@ const createNodeBehind = (follows: FollowedNode, { problems, clock }: ReplicaNee
     if (since === undefined) return problem.end();
     if (clock.monotonic() - since < backSoon) return;
     problem.begin(
-      `${follows.url} stands at height ${end ?? 0}, this replica at ${height()}, on the same chain: was the node restored from a backup? What is here is served; new blocks come when the node has got as far, or has other blocks`,
+      `${follows.url} is at height ${end ?? 0} and this replica at ${height()} of the same chain. Was the node restored from a backup? The replica serves what it has, and gets new blocks once the node has passed its height or has other blocks`,
     );
   };
 };

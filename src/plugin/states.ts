@@ -78,7 +78,7 @@ const createSilence = (problem: Problem | undefined, hostTimeout: number) => {
   type Asked = keyof typeof answers;
 
   const missing = (asked: Asked, before: number): undefined => {
-    if (answers[asked] === before) problem?.begin(`nothing came within ${hostTimeout / 1000} s`, asked);
+    if (answers[asked] === before) problem?.begin(`no answer within ${hostTimeout / 1000} s`, asked);
     return undefined;
   };
 

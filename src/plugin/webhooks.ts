@@ -99,7 +99,7 @@ export const createWebhooks = (context: NodeContext | ReaderContext, needs: Webh
   const { dataDir } = context;
   const hasStore = hostChainOf(context) === undefined;
   if (hasStore && context.reader !== true && options.webhooks !== false && !options.webhooks.deliver) {
-    throw new PorticoError("OPTION_INVALID", "options.webhooks.deliver can be false only where the host keeps its own chain: with the store, the process that writes it delivers");
+    throw new PorticoError("OPTION_INVALID", "options.webhooks.deliver can be false only if the host keeps its own chain; with the built-in store, the process that writes it delivers");
   }
   const followed = context.reader === true ? undefined : context.follows;
   const isNone = dataDir === undefined || (followed !== undefined && context.options?.webhooks === undefined);
@@ -117,7 +117,7 @@ export const createWebhooks = (context: NodeContext | ReaderContext, needs: Webh
     waiting = setInterval(() => {
       if (!existsSync(join(dataDir, "webhooks.mdb"))) return;
       clearInterval(waiting);
-      begin().catch((error: unknown) => logger.error(`webhooks: they cannot be opened: ${messageOf(error)}`));
+      begin().catch((error: unknown) => logger.error(`webhooks: the store cannot be opened: ${messageOf(error)}`));
     }, lookInterval).unref();
   };
 
@@ -130,7 +130,7 @@ export const createWebhooks = (context: NodeContext | ReaderContext, needs: Webh
 
   const requireWebhooks = (): void => {
     if (settings !== undefined) return;
-    if (followed !== undefined) throw new PorticoError("NOT_SUPPORTED", `This is a replica without webhooks of its own: they are managed at its node, ${followed.url}.`);
+    if (followed !== undefined) throw new PorticoError("NOT_SUPPORTED", `This replica has no webhooks of its own. They are managed at its node, ${followed.url}.`);
     throw new PorticoError("NOT_SUPPORTED", "This node has no webhooks.");
   };
 

@@ -18,7 +18,7 @@ interface EventOf<Name extends string, Data> {
   block?: { height: number; id: string } | null;
 }
 
-/** What a webhook is told: `event` says what `data` is. */
+/** An event of a webhook. `event` determines the type of `data`. */
 export type ReceivedEvent<Name extends AnyEventName = AnyEventName> = { [Each in Name]: EventOf<Each, AnyEvents[Each]> }[Name];
 
 type Reversal = Extract<AnyEventName, `${string}.reverted`>;
@@ -31,7 +31,7 @@ export interface Context<Tx> {
 }
 
 export interface ReversalContext<Tx> extends Context<Tx> {
-  /** The `webhook-id` of the delivery that is taken back; undefined where that was never attempted. */
+  /** The `webhook-id` of the delivery that is undone; undefined if that was never attempted. */
   reverts: string | undefined;
 }
 
@@ -52,7 +52,7 @@ export interface ReceiverOptions<Tx> {
    */
   on?: { readonly [Name in Exclude<AnyEventName, Reversal>]?: (event: ReceivedEvent<Name>, context: Context<Tx>) => unknown };
   /**
-   * Handles all `….reverted` events; `reverts` is the `webhook-id` of what is taken back.
+   * Handles all `….reverted` events; `reverts` is the `webhook-id` of the delivery that is undone.
    * @default none: they are answered, and nothing is done
    */
   reverted?: (event: ReceivedEvent<Reversal>, context: ReversalContext<Tx>) => unknown;
@@ -67,14 +67,14 @@ export interface ReceiverOptions<Tx> {
 export interface Receiver {
   /** For servers that hand on a `Request`: Hono, Deno, Bun, service workers. */
   fetch(request: Request): Promise<Response>;
-  /** For `node:http`, Express, Koa (`ctx.req`, `ctx.res`) and Fastify (`request.raw`, `reply.raw`). Put it before what parses bodies. */
+  /** For `node:http`, Express, Koa (`ctx.req`, `ctx.res`) and Fastify (`request.raw`, `reply.raw`). Put it before any body parser. */
   listener(request: IncomingMessage, response: ServerResponse): void;
 }
 
-/** Throw it to have the webhook disabled: the node is answered 410. */
+/** Throw it to have the webhook disabled: the reply to the node is 410. */
 export class Gone extends Error {}
 
-/** Throw it to have the delivery sent again later: the node is answered 503, and pauses the target for so many seconds. */
+/** Throw it to get the delivery again later: the reply to the node is 503, and the node pauses the target for so many seconds. */
 export class Later extends Error {
   readonly seconds: number;
 
@@ -188,7 +188,7 @@ const readAll = async (chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>)
 /** A server in front may have read the body; some keep its bytes as `rawBody`. */
 const readRequest = (request: IncomingMessage & { rawBody?: unknown }): Promise<Uint8Array | undefined> => {
   if (request.rawBody instanceof Uint8Array) return readAll([request.rawBody]);
-  if (request.readableEnded) return Promise.reject(new Error("The request's body was read before: put the receiver's listener before what parses bodies"));
+  if (request.readableEnded) return Promise.reject(new Error("The request's body has already been read; put the receiver's listener before any body parser"));
   return readAll(request);
 };
 
@@ -233,11 +233,11 @@ export const createReceiver = <Tx = undefined>(options: ReceiverOptions<Tx>): Re
     const signed = signedOf(delivery);
     if (signed === undefined) return refused("The request is not signed.");
     const late = Math.abs(Date.now() / 1_000 - Number(signed.timestamp));
-    if (!(late <= tolerance)) return refused("The request was signed at another time.");
+    if (!(late <= tolerance)) return refused("The request's timestamp is too far from this machine's time.");
     try {
       if (!(await isSigned(signed))) return refused("The signature is wrong.");
       const events = eventsOf(parsed(delivery.body), signed.id);
-      if (events === undefined) return { status: 400, text: "The body is no event." };
+      if (events === undefined) return { status: 400, text: "The body is not an event." };
       for (const [id, event] of events) await handle(id, event);
       return { status: 204 };
     } catch (error) {

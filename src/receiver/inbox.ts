@@ -52,7 +52,7 @@ export interface InboxOptions {
 }
 
 const tableOf = ({ table = "portico_inbox" }: InboxOptions): string => {
-  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(table)) throw new TypeError("A table's name has letters, digits and _ alone");
+  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(table)) throw new TypeError("A table's name has only letters, digits and _");
   return table;
 };
 

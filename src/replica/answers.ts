@@ -48,7 +48,7 @@ export const openAnswerStore = (dataDir: string | undefined, url: string, logger
       await putFile(to, Buffer.from(text));
       [written, failure] = [text, undefined];
     } catch (error) {
-      if (failure === undefined) logger.warn(`what the node says of itself cannot be kept: ${messageOf(error)}`);
+      if (failure === undefined) logger.warn(`the node's answers cannot be saved: ${messageOf(error)}`);
       failure = messageOf(error);
     }
   };
@@ -126,7 +126,7 @@ export const createAnswer = <T>({ name, ask, otherwise, answers, isReachable, no
     get: async () => {
       if (isReachable() && now() - askedAt >= goodFor) await (asking ??= renew());
       const last = (answers.get(name) as T | undefined) ?? otherwise;
-      if (last === undefined) throw new Error(`the node has not said its ${name} yet: ${failure ?? "it is away"}`);
+      if (last === undefined) throw new Error(`the node has not returned its ${name} yet: ${failure ?? "it cannot be reached"}`);
       return last;
     },
     forget: () => {

@@ -30,7 +30,7 @@ export const parseChange = (line: string): ChangeLine => {
     isObject(value["block"]) &&
     Number.isInteger(value["block"]["height"]) &&
     typeof value["block"]["id"] === "string";
-  if (!isChange) throw new PorticoError("BLOCK_INVALID", `the node sent ${JSON.stringify(line.slice(0, 100))} for a change`);
+  if (!isChange) throw new PorticoError("BLOCK_INVALID", `the node sent ${JSON.stringify(line.slice(0, 100))} instead of a change`);
   return value as ChangeLine;
 };
 

@@ -72,7 +72,7 @@ const findNetwork = async (
       if (last !== undefined) return last;
       const isFinal = error instanceof PorticoError || (error instanceof NodeRefusal && error.status !== 503 && error.status !== 429);
       if (isFinal || now() - begun > patience)
-        throw new PorticoError("HOST_SILENT", `the node to follow does not tell its network: ${messageOf(error)}${hintOf(error)}`, {
+        throw new PorticoError("HOST_SILENT", `the node to follow does not return its network: ${messageOf(error)}${hintOf(error)}`, {
           cause: error,
         });
       if (now() - loggedAt >= logInterval) {
@@ -86,7 +86,7 @@ const findNetwork = async (
   }
 };
 
-/** That it tells no changes is said at once; whatever else keeps it from telling them is waited for. @throws PorticoError NOT_SUPPORTED */
+/** That it offers no changes is said at once; whatever else keeps it from telling them is waited for. @throws PorticoError NOT_SUPPORTED */
 const requireChanges = async (client: NodeClient, signal: AbortSignal | undefined): Promise<void> => {
   try {
     await client.json("/v2/changes?after=tip&limit=1", { timeout: changesPatience, signal });
@@ -94,7 +94,7 @@ const requireChanges = async (client: NodeClient, signal: AbortSignal | undefine
     if (!(error instanceof NodeRefusal) || error.status !== 501) return;
     throw new PorticoError(
       "NOT_SUPPORTED",
-      `the node at ${client.url} cannot be followed: ${error.said?.replace(/\.$/, "") ?? "it tells no changes"}`,
+      `the node at ${client.url} cannot be followed: ${error.said?.replace(/\.$/, "") ?? "it offers no changes"}`,
       { cause: error },
     );
   }
@@ -106,7 +106,7 @@ const meet = async (
   host: NodeHost,
   { logger, signal }: Pick<FollowedNodeOptions, "logger" | "signal">,
 ): Promise<void> => {
-  const renewed = host.renew().catch((error: unknown) => logger.warn(`the node does not tell its configuration: ${messageOf(error)}`));
+  const renewed = host.renew().catch((error: unknown) => logger.warn(`the node does not return its configuration: ${messageOf(error)}`));
   try {
     await Promise.all([renewed, requireChanges(client, signal)]);
   } finally {
@@ -129,7 +129,7 @@ const createDiscardMark = (dataDir: string, logger: Logger) => {
     /** The mark goes last: a process that ends in between begins again. */
     obey: async (removeStore: FollowedNodeNeeds["removeStore"]): Promise<void> => {
       if (!existsSync(marker)) return;
-      logger.warn("the store's state was another than the node's: it begins again from a snapshot or the blocks");
+      logger.warn("the store's state differed from the node's, so the store is rebuilt from a snapshot or the blocks");
       removeStore(dataDir);
       await rm(marker, { force: true });
     },

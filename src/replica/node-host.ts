@@ -75,9 +75,9 @@ const submitTo = async (client: NodeClient, transactions: TransactionData[]): Pr
     return errors === undefined ? data : { ...data, errors };
   } catch (error) {
     const refusal = error instanceof NodeRefusal ? error : undefined;
-    if (refusal?.status === 501) throw new PorticoError("NOT_SUPPORTED", "This node takes no transactions.");
+    if (refusal?.status === 501) throw new PorticoError("NOT_SUPPORTED", "This node does not accept transactions.");
     if (refusal?.status === 422) throw new PorticoError("UNPROCESSABLE", refusal.said ?? "The node refuses these transactions.");
-    throw new PorticoError("NOT_READY", `The node takes no transactions at present: ${messageOf(error)}.`);
+    throw new PorticoError("NOT_READY", `The node accepts no transactions at present: ${messageOf(error)}.`);
   }
 };
 
@@ -112,7 +112,7 @@ export const createNodeHost = ({ client, watch, answers, now }: NodeHostNeeds): 
 
   const submit = async (transactions: TransactionData[]): Promise<PoolResult> => {
     const problem = watch.problem();
-    if (problem !== undefined) throw new PorticoError("NOT_READY", `The node takes no transactions at present: ${problem}.`);
+    if (problem !== undefined) throw new PorticoError("NOT_READY", `The node accepts no transactions at present: ${problem}.`);
     pool.forget();
     return submitTo(client, transactions).finally(pool.forget);
   };
@@ -140,6 +140,6 @@ export const askNetwork = async (client: NodeClient): Promise<Network> => {
   const data = isObject(reply) ? reply["data"] : undefined;
   const isNetwork =
     isObject(data) && isObject(data["network"]) && typeof data["network"]["nethash"] === "string" && isObject(data["genesisBlock"]);
-  if (!isNetwork) throw new PorticoError("HOST_SILENT", `${client.url}${path} was not answered as by a node`);
+  if (!isNetwork) throw new PorticoError("HOST_SILENT", `${client.url}${path} did not return the reply of a node`);
   return data as unknown as Network;
 };

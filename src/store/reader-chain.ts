@@ -103,7 +103,7 @@ const createServing = ({ dataDir, history, lookInterval, rules, onLog, searches,
       await look(signal);
     }
     if (signal.aborted) return;
-    notices.tell(`${path} was replaced or removed: the store in its place is served as soon as it is complete`);
+    notices.tell(`${path} was replaced or removed; the new store is served as soon as it is complete`);
     current.serving = undefined;
     await Promise.race([noSnapshots(), once(signal, "abort")]);
   };

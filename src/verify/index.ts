@@ -1,4 +1,4 @@
-/** `portico/verify`: checks what a node tells of the chain without trusting it. For browsers and Node.js, beside `@noble` alone. */
+/** `portico/verify`: checks a node's replies about the chain without trusting it. For browsers and Node.js, beside `@noble` alone. */
 export { addressBytes, addressOf } from "../chain/address.js";
 export { forgingOrder, roundOf, slotsAt } from "../chain/rounds.js";
 export { createMilestones } from "../chain/milestones.js";

@@ -12,11 +12,11 @@ export interface Proof {
   /** Absent in the proof of a block. */
   transaction?: {
     id: string;
-    /** The bytes of which the id is the hash. */
+    /** The bytes whose hash is the id. */
     serialized: string;
   };
   block: ProofBlock;
-  /** All of the block, in the order that was hashed. */
+  /** Ids of all transactions of the block, in the order that was hashed. */
   transactionIds: string[];
   /** The blocks after it, ascending. */
   descendants: ProofBlock[];

@@ -148,8 +148,8 @@ const serializeSecond = (transaction: TransactionData, { network }: WireRules, {
 };
 
 /**
- * The bytes of which a transaction's id is the hash, with all signatures: version 1 as before AIP-11, version 2 as AIP-11 has it. `form`: that
- * of a fork's own type. Undefined for a type without one. @throws Error if a member is missing or malformed
+ * The bytes of a transaction with all signatures; their hash is its id. Version 1 is written as before AIP-11, version 2 as AIP-11 specifies.
+ * `form` is that of a fork's own type. Undefined for a type without one. @throws Error if a member is missing or malformed
  */
 export const serializeTransaction = (transaction: TransactionData, rules: WireRules, form?: TransactionForm): Uint8Array | undefined => {
   if ((transaction.version ?? 1) === 1) return serializeFirst(transaction, rules);

@@ -95,7 +95,7 @@ const membersOf = (value: unknown, name: string, required: readonly string[], op
   const missing = required.find((member) => !Object.hasOwn(value, member));
   if (missing !== undefined) refuse("shape", `${name}.${missing} is missing`);
   const unknown = Object.keys(value).find((member) => !required.includes(member) && !optional.includes(member));
-  if (unknown !== undefined) refuse("shape", `${name}.${unknown} is no member of a proof`);
+  if (unknown !== undefined) refuse("shape", `${name}.${unknown} is not a member of a proof`);
   return value as Members;
 };
 
@@ -182,7 +182,7 @@ const isListed = (ids: readonly string[], listed: readonly string[] | undefined)
 /** The transactions of the block are those of its header. Of genesis, they are taken as given. */
 const checkPayload = ({ id, height, says }: CheckedBlock, transactionIds: readonly string[], { blocksTransactions, wrongTransactionOrder }: Exceptions): void => {
   const { length } = transactionIds;
-  if (length !== says.numberOfTransactions) refuse("transactionIds", `the header tells of ${says.numberOfTransactions} transactions, not of ${length}`);
+  if (length !== says.numberOfTransactions) refuse("transactionIds", `the header declares ${says.numberOfTransactions} transactions, not ${length}`);
   if (height === 1 || payloadHashOf(transactionIds) === says.payloadHash) return;
   if (isListed(transactionIds, blocksTransactions?.[id]) || isListed(transactionIds, wrongTransactionOrder?.[id])) return;
   refuse("payloadHash", `the ids of the transactions, in this order, have another hash than the header's ${says.payloadHash}`);

@@ -51,7 +51,7 @@ const batchSize = 500;
 /** Positions written in one transaction: with each block, all webhooks move. */
 const keptTogether = 500;
 
-const what = { trim: "old deliveries cannot be removed", write: "how far they are cannot be written" } as const;
+const what = { trim: "old deliveries cannot be removed", write: "their positions cannot be written" } as const;
 
 /** Work in the background: removes what is past its retention, writes recent payloads, and keeps the time. Returns what ends it. */
 const startUpkeep = (

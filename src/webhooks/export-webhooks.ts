@@ -9,7 +9,8 @@ import { openWebhookStore } from "./rows/store.js";
 // Apart from the archive, whose types name LMDB's: those of the package must not.
 
 /**
- * All webhooks of a data folder as JSON text, with their secrets, whether or not a node runs there: what `plugin.webhooks.import()` takes.
+ * Returns all webhooks of a data folder as JSON text, with their secrets, whether or not a node runs there. `plugin.webhooks.import()` takes
+ * that text.
  * @throws PorticoError NOT_READY if there are none in the folder
  */
 export const exportWebhooks = async ({ dataDir }: { dataDir: string }): Promise<string> => {

@@ -19,7 +19,7 @@ export interface Standstill {
 }
 
 export const createStandstill = (problems: Pick<Problems, "define">): Standstill => {
-  const problem = problems.define({ begun: "webhooks do not go on", ended: "webhooks go on again" });
+  const problem = problems.define({ begun: "webhooks are stalled", ended: "webhooks work again" });
   return {
     failed: (what, error) => {
       if (!isReportedElsewhere(error)) problem.begin(`${what}: ${messageOf(error)}`, what);
@@ -31,7 +31,7 @@ export const createStandstill = (problems: Pick<Problems, "define">): Standstill
 /** Milliseconds until reading is tried again after it failed. */
 const retryDelay = 1_000;
 
-const what = "the chain cannot be read for them";
+const what = "the chain cannot be read for webhooks";
 
 interface RoundsNeeds {
   after: After;

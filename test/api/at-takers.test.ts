@@ -30,7 +30,7 @@ describe("what a refusal of `at` names", () => {
   });
 
   it("is short enough to be read, and the same in the README", () => {
-    const { message } = notAtHeight('"at" is not taken here');
+    const { message } = notAtHeight('"at" is not allowed here');
     expect(message).to.include(atTakers);
     expect(message.length).to.be.below(360);
     const readme = readFileSync(new URL("../../src/api/README.md", import.meta.url), "utf8");

@@ -11,7 +11,7 @@ describe("a deadline", () => {
   });
 
   it("ends a wait when its time is up, or its signal is aborted, before or meanwhile", async () => {
-    expect(await failureOf(deadline(never, 1))).to.be.instanceOf(Overdue).with.property("message", "nothing came within 0.001 s");
+    expect(await failureOf(deadline(never, 1))).to.be.instanceOf(Overdue).with.property("message", "no answer within 0.001 s");
     const reason = new Error("given up");
     const controller = new AbortController();
     const waiting = failureOf(deadline(never, Infinity, controller.signal));

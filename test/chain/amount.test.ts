@@ -20,7 +20,7 @@ describe("amounts", () => {
   });
 
   it("are refused if they may have lost digits or are malformed", () => {
-    expect(() => parseAmount(9_007_199_254_740_992)).to.throw(RangeError, "large amounts must be texts or bigints");
+    expect(() => parseAmount(9_007_199_254_740_992)).to.throw(RangeError, "large amounts must be strings or bigints");
     for (const given of [
       0.5,
       NaN,

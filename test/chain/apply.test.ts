@@ -389,7 +389,7 @@ describe("a fork's transaction types", () => {
       expect(refusal).to.match(/^block 2: transaction [0-9a-f]{64}: /);
       expect(refusal).to.contain(`: after \`apply\` of burn, \`${name}\` of wallet ${ada.address} is ${told}`);
     }
-    expect(refusalBy(() => Promise.resolve())).to.match(/`apply` of burn returned a promise: its effects must be complete when it returns$/);
+    expect(refusalBy(() => Promise.resolve())).to.match(/`apply` of burn returned a promise, but its effects must be complete when it returns$/);
     const lost: TransactionType = { ...burn, apply: ({ recipientId }, ledger) => void ledger.wallet(recipientId ?? "") };
     expect(refusalOf(() => apply([foreign(ada, 0, fee)], { ...rich, types: [lost] }))).to.match(/a wallet is asked for without its address$/);
   });

@@ -123,7 +123,7 @@ describe("a block", () => {
       [{ transactions: {} }, "block 7: transactions is not a list"],
       [{ totalAmount: "1.5" }, 'block 7: totalAmount: "1.5" is not a whole number'],
       [{ totalFee: undefined }, "block 7: totalFee is missing"],
-      [{ reward: 2 ** 53 }, "block 7: reward: 9007199254740992 is a number beyond 2^53, which may have lost digits: large amounts must be texts or bigints"],
+      [{ reward: 2 ** 53 }, "block 7: reward: 9007199254740992 is a number beyond 2^53, which may have lost digits: large amounts must be strings or bigints"],
       [{ payloadLength: null }, "block 7: payloadLength is missing"],
       [{ payloadHash: undefined }, "block 7: payloadHash is missing"],
       [{ generatorPublicKey: bob.address }, "block 7: generatorPublicKey is not a public key"],

@@ -383,7 +383,7 @@ ${Object.entries(paging).map(([name, type]) => `  ${name}?: ${type} | undefined;
 }
 
 export interface AtHeight {
-  /** Height or id of a block, a time or a day: the reply is the one given when that block was the tip. */
+  /** Height or id of a block, a time or a day. The reply is of the state when that block was the tip. */
   at?: string | number | undefined;
 }
 

@@ -83,7 +83,7 @@ describe("deployed clients, when the host", () => {
       expect(answer, of.name).to.deep.equal({ status, body });
     }
   };
-  const notOffered = { statusCode: 501, error: "Not Implemented", message: "This node takes no transactions.", code: "NOT_SUPPORTED" };
+  const notOffered = { statusCode: 501, error: "Not Implemented", message: "This node does not accept transactions.", code: "NOT_SUPPORTED" };
   const failed = { statusCode: 500, error: "Internal Server Error", message: "An internal server error occurred", code: "INTERNAL" };
 
   it("has no pool, learn that no transactions are accepted", () => everyClient("none", 501, notOffered));

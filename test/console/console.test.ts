@@ -172,7 +172,7 @@ describe("the console, in Chromium", () => {
   });
 
   it("shows new blocks of a node that has no events", async () => {
-    const json = { statusCode: 501, error: "Not Implemented", message: "This node does not offer that.", code: "NOT_SUPPORTED" };
+    const json = { statusCode: 501, error: "Not Implemented", message: "This node does not support that.", code: "NOT_SUPPORTED" };
     await page.route("**/events/feed*", (route) => route.fulfill({ status: 501, json }));
     await open();
     await page.locator(".brand small", { hasText: /^live$/ }).waitFor();
@@ -201,7 +201,7 @@ describe("the console, in Chromium", () => {
     await open("#/webhooks");
     await page.fill("#token", "not the token");
     await page.click("text=Continue");
-    await page.waitForSelector("[role=alert]:text-is('The node does not take this token.')");
+    await page.waitForSelector("[role=alert]:text-is('The node does not accept this token.')");
     // The browser notes the refusal, now or a little later.
     await until(() => Promise.resolve(faults.some((fault) => fault.includes("401")) || undefined));
     faults.splice(0, Infinity, ...faults.filter((fault) => !fault.includes("401")));
@@ -251,7 +251,7 @@ describe("the console, in Chromium", () => {
     await page.fill("#description", "Payouts of the office");
     await page.fill("#tags", "a, c");
     await page.click("button:text-is('Save')");
-    await page.waitForSelector("text=It is changed.");
+    await page.waitForSelector("text=The webhook was changed.");
     await page.waitForSelector("dd:text-is('Payouts of the office')");
     const changed = await asOperator(`/webhooks/${id}`);
     expect(changed).to.deep.include({
@@ -304,7 +304,7 @@ describe("the console, in Chromium", () => {
       await page.waitForSelector("dt:text-is('Next attempt') + dd time");
       await page.waitForSelector("dt:text-is('Why the last attempt failed') + dd:text-matches('^answered 500, .*the database is locked$', 's')");
       await page.selectOption("#state", "delivered");
-      await page.waitForSelector("text=There is none in this state.");
+      await page.waitForSelector("text=There are none in this state.");
       await page.selectOption("#state", "retrying");
       await page.click("td a");
       await page.waitForSelector("td pre:text-is('the database is locked')");
@@ -333,10 +333,10 @@ describe("the console, in Chromium", () => {
       await enterToken();
       await page.waitForSelector("td >> text=paused until");
       await open(`#/webhooks/${id}`);
-      await page.waitForSelector("dt:text-is('Its target is paused')");
+      await page.waitForSelector("dt:text-is('Target paused')");
       isBusy = false;
       await page.click("button:text-is('End the pause')");
-      await page.waitForSelector("text=Its target is sent to again.");
+      await page.waitForSelector("text=Deliveries to its target continue.");
       await page.waitForSelector("td >> text=delivered");
       expect(await page.locator("button:text-is('End the pause')").count()).to.equal(0);
       // With each block, the page asks for what it shows: what is gone by then would be 404.

@@ -143,7 +143,7 @@ describe("the custom fork's chain", () => {
     expect((await changesFrom(chain, 8))?.total).to.equal(4);
     for (const from of [undefined, 1, 7]) {
       const error: unknown = await changesFrom(chain, from).catch((thrown: unknown) => thrown);
-      expect(error).to.include({ code: "HISTORY_MISSING", message: "What changed this wallet up to height 7 is not kept: ask from height 8 on." });
+      expect(error).to.include({ code: "HISTORY_MISSING", message: "Changes of this wallet up to height 7 are not kept. Ask from height 8 on." });
       expect((error as PorticoError).members).to.deep.equal({ oldest });
     }
   });

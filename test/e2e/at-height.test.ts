@@ -185,7 +185,7 @@ describe("at=, the state at a height", () => {
     for (const path of ["/blockchain?at=3", `${wallet}/history`, `${wallet}/history?at=3`, `${wallet}/statement`, `${wallet}/statement?at=3`]) {
       const { status, json } = await without.get(path);
       const { code, message } = json as { code: string; message: string };
-      expect({ path, status, code, message }).to.deep.equal({ path, status: 501, code: "NOT_SUPPORTED", message: "This node keeps no history: it answers for the tip only." });
+      expect({ path, status, code, message }).to.deep.equal({ path, status: 501, code: "NOT_SUPPORTED", message: "This node keeps no history and answers for the tip only." });
     }
     expect((await without.get("/blockchain")).status).to.equal(200);
   });

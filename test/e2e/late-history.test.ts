@@ -97,7 +97,7 @@ describe("a store whose history begins later than its chain", () => {
   });
 
   it("refuses what blocks up to there would have to be known for, and says what is missing and what to do", async () => {
-    const message = `What changed this wallet up to height ${oldest} is not kept: ask from height ${oldest + 1} on.`;
+    const message = `Changes of this wallet up to height ${oldest} are not kept. Ask from height ${oldest + 1} on.`;
     const expected = { status: 410, code: "HISTORY_MISSING", message, oldest: { height: oldest, id: blocks[oldest - 1]?.id } };
     let refused = 0;
     for (const { address } of wallets.slice(0, 12)) {
@@ -110,6 +110,6 @@ describe("a store whose history begins later than its chain", () => {
       }
     }
     expect(refused).to.be.above(3);
-    expect((await late.get(`/blockchain?at=${oldest - 1}`)).json).to.deep.include({ message: `The state at that height is not kept: the oldest is that at height ${oldest}.` });
+    expect((await late.get(`/blockchain?at=${oldest - 1}`)).json).to.deep.include({ message: `The state at that height is not kept. The oldest state is at height ${oldest}.` });
   });
 });

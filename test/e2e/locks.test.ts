@@ -59,7 +59,7 @@ describe("locks of an adapter without locks", () => {
   before(async () => (served = await serveChain("core3-testnet-a", { chain: { ...(await storedChain("core3-testnet-a")), supports: { locks: false } } })));
 
   it("answer 501", async () => {
-    const refusal = { statusCode: 501, error: "Not Implemented", message: "This node does not offer that.", code: "NOT_SUPPORTED" };
+    const refusal = { statusCode: 501, error: "Not Implemented", message: "This node does not support that.", code: "NOT_SUPPORTED" };
     const answers = [
       await served.get("/locks"),
       await served.get(`/locks/${"a".repeat(64)}`),

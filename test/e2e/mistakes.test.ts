@@ -58,7 +58,7 @@ const mistakes: Mistake[] = [
   { what: "a version that does not exist", path: "/v3/wallets", status: 400, code: "UNSUPPORTED_VERSION", says: ["The specified API version is not supported."] },
   { what: "a block above the tip", path: "/blocks/99999999", status: 404, code: "BLOCK_NOT_FOUND", says: [/^Block not found$/] },
   { what: "a POST to a list", path: "/wallets", body: {}, status: 405, code: "METHOD_NOT_ALLOWED", says: ["Method Not Allowed: use GET here."] },
-  { what: "transactions that are none", path: "/transactions", body: { transactions: [{}] }, status: 501, code: "NOT_SUPPORTED", says: ["This node takes no transactions."] },
+  { what: "transactions that are none", path: "/transactions", body: { transactions: [{}] }, status: 501, code: "NOT_SUPPORTED", says: ["This node does not accept transactions."] },
   { what: "a form of amounts as a parameter", path: "/wallets?amounts=string", status: 400, code: "BAD_REQUEST", says: ['"amounts" is not allowed'] },
 ];
 

@@ -152,7 +152,7 @@ describe("node of a host that provides no information", () => {
     for (const path of ["/rounds/1/delegates", "/node/fees", "/delegates?orderBy=productivity", "/delegates?voters.from=1", "/delegates?missedBlocks.to=0"]) {
       const { status, body } = await served.get(path);
       expect(status).to.equal(501);
-      expect(body).to.deep.equal({ statusCode: 501, error: "Not Implemented", message: "This node does not offer that.", code: "NOT_SUPPORTED" });
+      expect(body).to.deep.equal({ statusCode: 501, error: "Not Implemented", message: "This node does not support that.", code: "NOT_SUPPORTED" });
     }
   });
 });

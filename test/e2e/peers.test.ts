@@ -185,7 +185,7 @@ describe("peers that a host reports wrongly", () => {
   });
 
   it("are an error, which names the method, if they are no list", async () => {
-    expect(await replyTo("/peers", new Map())).to.deep.equal([500, "TypeError: the host's peers.list() returned something else than a list"]);
-    expect(await replyTo("/transactions/unconfirmed", {})).to.deep.equal([500, "TypeError: the host's pool.list() returned something else than a list"]);
+    expect(await replyTo("/peers", new Map())).to.deep.equal([500, "TypeError: the host's peers.list() did not return a list"]);
+    expect(await replyTo("/transactions/unconfirmed", {})).to.deep.equal([500, "TypeError: the host's pool.list() did not return a list"]);
   });
 });

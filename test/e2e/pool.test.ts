@@ -213,7 +213,7 @@ describe("unconfirmed transactions of a host that", () => {
     expectNotFound(await served.get(`/transactions/unconfirmed/${idOf("c")}`), "Transaction not found");
     const { status, body } = await served.post("/transactions", { transactions: [unconfirmed("1")] });
     expect(status).to.equal(501);
-    expect(body).to.deep.equal({ statusCode: 501, error: "Not Implemented", message: "This node takes no transactions.", code: "NOT_SUPPORTED" });
+    expect(body).to.deep.equal({ statusCode: 501, error: "Not Implemented", message: "This node does not accept transactions.", code: "NOT_SUPPORTED" });
   });
 
   it("looks them up itself are found by its own look-up", async () => {

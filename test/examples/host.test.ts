@@ -455,7 +455,7 @@ describe("the standalone host", () => {
       meta.putSync(Buffer.from("store"), { layout: 1 });
       await root.close();
       expect(await refusal({})).to.match(
-        /chain\.mdb is no store of layout 2, the only one that this version reads: move it away and the chain is reindexed from the block source; webhooks are kept\.$/,
+        /chain\.mdb is not a store of layout 2, the only one that this version reads: move it away and the chain is reindexed from the block source; webhooks are kept\.$/,
       );
       rmSync(path);
       expect((await start()).height).to.equal(1);

@@ -72,7 +72,7 @@ describe("npm start", () => {
     for (const line of first.lines.filter((text) => text.startsWith("  http"))) expect((await fetch(line.trim())).status, line).to.equal(200);
     first.kill("SIGINT");
     expect(await first.ended).to.equal(0);
-    expect(first.lines.slice(-2)).to.deep.equal(["The node stops, and ends what is under way; another signal ends the process at once.", "The node has stopped."]);
+    expect(first.lines.slice(-2)).to.deep.equal(["The node is stopping and finishes open work. Another signal ends the process at once.", "The node has stopped."]);
     told = lastIn(first.lines);
   });
 

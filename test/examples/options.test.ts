@@ -156,7 +156,7 @@ describe("the standalone host's other sources of options", () => {
       const read = () => readHostOptions([], { environment: { [variable]: text } });
       // Images carry their version so.
       if (name === "version" || name === "help") expect(read()).to.deep.equal(defaults);
-      else expect(read).to.throw(UsageError, `${variable} does nothing: --${name} is taken on the command line only.`);
+      else expect(read).to.throw(UsageError, `${variable} does nothing; --${name} is accepted only on the command line.`);
       expect(() => readHostOptions(["--config", config({ [name]: text })])).to.throw(UsageError, `${name} in ${join(folder, "node.json")} is not an option`);
       expect(readHostOptions([], { environment: { [variable]: "" } })).to.deep.equal(defaults);
     }
@@ -216,7 +216,7 @@ describe("the standalone host's other sources of options", () => {
       [{ prot: 1 }, 'prot in FILE is not an option; did you mean "port"? The options are network, host, port, basePath, dataDir,'],
       [{ config: "x" }, "config in FILE is not an option"],
       [{ noForge: "yes" }, 'noForge in FILE must be true or false, not "yes".'],
-      [{ port: null }, "port in FILE must be a text or a number."],
+      [{ port: null }, "port in FILE must be a string or a number."],
       [[], "FILE is not an object of options."],
       ["{", "FILE is not valid JSON"],
     ] as const) {

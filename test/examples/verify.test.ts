@@ -41,7 +41,7 @@ describe("npm start -- --verify", () => {
     closeSync(file);
     const { status, lines } = await told({ dataDir, network: "local", verify: "any" });
     expect([status, lines[0]]).to.deep.equal([1, "height  0"]);
-    expect(lines.join("\n")).to.include(`${path}: the list of databases: page ${root} is no page of a tree`);
+    expect(lines.join("\n")).to.include(`${path}: the list of databases: page ${root} is not a page of a tree`);
     expect(lines.at(-1)).to.match(/is damaged\. Restore the folder from a backup, or /);
   });
 
@@ -52,7 +52,7 @@ describe("npm start -- --verify", () => {
     await closeStores();
     const error = await told({ dataDir, network: "local", verify: "any" }).catch((one: unknown) => one);
     expect(error).to.be.instanceOf(HostError);
-    expect((error as HostError).message).to.match(/^\S+chain\.mdb is no store of layout 2, the only one that this version reads: move it away .+ webhooks are kept\.$/);
+    expect((error as HostError).message).to.match(/^\S+chain\.mdb is not a store of layout 2, the only one that this version reads: move it away .+ webhooks are kept\.$/);
   });
 
   it("exits with 1 for a sound store of another network than the one named, and says that the option is wrong, not the store", async () => {
@@ -60,7 +60,7 @@ describe("npm start -- --verify", () => {
     const { nethash, name } = chain.network.network;
     const { status, lines } = await told({ dataDir, network: "devnet", verify: "network" });
     expect([status, lines.length, lines[3]]).to.deep.equal([1, 5, `The store in ${dataDir} is sound.`]);
-    expect(lines[4]).to.match(new RegExp(`^It belongs to the network ${nethash}, not to devnet \\([0-9a-f]{64}\\), which --network names: `));
+    expect(lines[4]).to.match(new RegExp(`^It belongs to the network ${nethash}, not to devnet \\([0-9a-f]{64}\\), which --network names\\. `));
     const own = networkFolder(chain.network);
     expect((await told({ dataDir, network: own, verify: "network" })).status, name).to.equal(0);
   });

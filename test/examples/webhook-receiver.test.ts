@@ -36,7 +36,7 @@ describe("the examples' webhook receiver", () => {
 
     const forged = { "webhook-id": "msg_1", "webhook-timestamp": String(Math.floor(Date.now() / 1000)), "webhook-signature": "v1,bm9uZQ==" };
     const late = { ...forged, "webhook-timestamp": "1500000000" };
-    for (const [signed, why] of [[forged, "The signature is wrong."], [late, "The request was signed at another time."], [{}, "The request is not signed."]] as const) {
+    for (const [signed, why] of [[forged, "The signature is wrong."], [late, "The request's timestamp is too far from this machine's time."], [{}, "The request is not signed."]] as const) {
       const reply = await fetch(`http://127.0.0.1:${port}`, { method: "POST", headers: signed as Record<string, string>, body: "{}" });
       expect([reply.status, await reply.text()]).to.deep.equal([401, why]);
     }

@@ -60,7 +60,7 @@ describe("a read that meets a damaged record", () => {
         }
         const { status, json } = await ask(port, "/api/health");
         expect([status, (json as { status: string }).status]).to.deep.equal([503, "failing"]);
-        expect((json as { problem: string }).problem).to.match(/^the store is damaged: .* verify the store .* until the node is started anew/);
+        expect((json as { problem: string }).problem).to.match(/^the store is damaged: .* verify the store .* until the node is restarted/);
         expect(lines.filter((line) => line.includes("damaged"))).to.have.length(1);
       } finally {
         await plugin.stop();

@@ -133,7 +133,7 @@ describe("errors", () => {
     ]) {
       expect(answer.status).to.equal(401);
       expect(answer.headers["www-authenticate"]).to.equal('Bearer realm="node"');
-      expect(answer.json).to.deep.equal({ statusCode: 401, error: "Unauthorized", message: "Missing or invalid webhook token: send it as Authorization.", code: "UNAUTHORIZED" });
+      expect(answer.json).to.deep.equal({ statusCode: 401, error: "Unauthorized", message: "Missing or invalid webhook token. Send it in the Authorization header.", code: "UNAUTHORIZED" });
     }
   });
 

@@ -354,7 +354,7 @@ describe("streams", () => {
       const first = await begin(port, "/api/streams/endless");
       const { status, json, headers } = await ask(port, "/api/streams/endless");
       expect(status).to.equal(503);
-      expect(json).to.include({ message: "As many streams are open as this node allows." });
+      expect(json).to.include({ message: "This node allows no more open streams." });
       expect(headers["retry-after"]).to.equal("10");
       expect((await ask(port, "/api/streams/short")).status).to.equal(200);
       first.destroy();

@@ -104,7 +104,7 @@ describe("A lake's import by the example host", () => {
     const none = "0".repeat(64);
     const faults: [damage: () => void, message: string, options?: Partial<HostOptions>][] = [
       [() => put({ network: { nethash: "another" } }), `${url} is a lake of the network another, not of ${network.network.nethash}.`],
-      [() => put({ previous: none }), `${url}/manifests/${none}.json is missing: the manifest after it names it as the one before.`],
+      [() => put({ previous: none }), `${url}/manifests/${none}.json is missing, although the manifest after it names it as the previous one.`],
       [() => writeFileSync(older, readFileSync(older).subarray(1)), `${url}/manifests/${unsigned.previous ?? ""}.json is not what its name says`],
       [() => undefined, `${url} is signed with the key ${unsigned.key}, not with `, { lakeKey: Buffer.alloc(32, 7).toString("base64") }],
       [() => rmSync(join(folder, "manifest.json")), `${url} is not a lake: it has no manifest.json.`],

@@ -145,7 +145,7 @@ describe("A lake that a data folder knows", () => {
     writeFileSync(earlier, Buffer.concat([bytes, Buffer.from("\n")]));
     expect(await failureOf(open())).to.match(/is not what its name says/);
     rmSync(earlier);
-    expect(await failureOf(open())).to.match(/is missing: the manifest after it names it/);
+    expect(await failureOf(open())).to.match(/is missing, although the manifest after it names it/);
     writeFileSync(earlier, bytes);
     expect(await open()).to.equal(4);
   });

@@ -238,7 +238,7 @@ describe("a lake", () => {
     const { blocks: files } = manifestOf(dir) as Manifest;
     const cases: [string, RegExp][] = [
       [edited((manifest) => ({ ...manifest, final: { height: 1, id: "1" } })), /its signature is not that of its key/],
-      [missing, /is missing: the manifest after it names it/],
+      [missing, /is missing, although the manifest after it names it/],
       [cut, /is not JSON/],
       [resigned({ previous: "0".repeat(64) }), /is missing/],
       [resigned({ blocks: files.slice(1) }), /is broken at blocks\/000000101/],

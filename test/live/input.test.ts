@@ -148,7 +148,7 @@ describe("What a reader of events asks for", () => {
       expect([asNumber.status, asNumber.body]).to.deep.equal([200, asText.body]);
       expect(asNumber.body.data).to.have.length(2);
       for (const [after, rule] of [[99_999, aboveTip], [-1, `${form}"-1"`], [1.5, `${form}"1.5"`]] as const) expect(refusalOf(await post({ after }))).to.deep.equal([400, "BAD_REQUEST", "payload", ["after"], `"after" ${rule}`]);
-      for (const after of ["", null, true, ["5"], {}]) expect(refusalOf(await post({ after }))).to.deep.equal([400, "BAD_REQUEST", "payload", ["after"], '"after" must be a text of 1 to 8192 characters, or a height']);
+      for (const after of ["", null, true, ["5"], {}]) expect(refusalOf(await post({ after }))).to.deep.equal([400, "BAD_REQUEST", "payload", ["after"], '"after" must be a string of 1 to 8192 characters, or a height']);
     });
   });
 

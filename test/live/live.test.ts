@@ -360,7 +360,7 @@ describe("The event stream, the feed and the changes", () => {
       all.push(ask({ after: tip, wait: 60 }).then((answer) => answers.push(answer)));
       await ask({ conditions: [] });
     }
-    expect([refused()?.status, refused()?.after, refused()?.page.message]).to.deep.equal([503, "10", "As many requests with long conditions are under way as this node allows."]);
+    expect([refused()?.status, refused()?.after, refused()?.page.message]).to.deep.equal([503, "10", "Too many requests with long conditions are running."]);
     expect((await ask({ conditions: [{ key: "id", condition: "eq", value: "none" }] })).status).to.equal(200);
     // What is on its way yet is refused, too.
     while (answers.length < all.length - 16) await ask({ conditions: [] });

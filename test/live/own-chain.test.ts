@@ -79,14 +79,14 @@ describe("A host's own chain", () => {
     expect((await feed("after=105-1")).statusCode).to.equal(410);
     expect(await feed("after=5")).to.deep.include({
       statusCode: 400,
-      message: '"after" must be genesis, tip, or a cursor that this node gave: it follows its host\'s events alone',
+      message: '"after" must be genesis, tip, or a cursor of this node, because it follows only its host\'s events',
       validation: { source: "query", keys: ["after"] },
     });
   });
 
   it("has no stream of changes and no replica where its adapter offers none, and says so", async () => {
     const { api } = await serve(({ snapshot }) => ({ snapshot }));
-    const message = "This node's chain offers no changes, which replicas need: its events are those that its host emits.";
+    const message = "This node's chain offers no changes, which replicas need. Its only events are those that its host emits.";
     for (const query of ["", "?after=5", "?follow=true", "?after=tip&times=true"]) {
       const reply = await request(`${api}/changes${query}`);
       expect(await reply.body.json(), query).to.deep.equal({ statusCode: 501, error: "Not Implemented", message, code: "NOT_SUPPORTED" });

@@ -95,7 +95,7 @@ describe("NATS with TLS and credentials", () => {
   /** Nothing goes over NATS, each says why once, and all goes on without it. */
   const expectRefused = async (options: NatsOptions, reason: RegExp): Promise<void> => {
     const { node, replica, warnings, brought } = await begin(options);
-    const says = ["changes are not published to NATS, replicas ask the node: ", "changes do not come over NATS, the node is asked: "];
+    const says = ["changes are not published to NATS, so replicas read them from the node: ", "no changes arrive over NATS, so they are read from the node: "];
     for (const what of says) await until(`a warning that ${what}`, () => warnings.some((line) => line.startsWith(what)));
     await node.grow(3);
     await level(node, replica);
@@ -216,6 +216,6 @@ describe("NATS with TLS and credentials", () => {
     const { stop } = natsTip({ servers, connectTimeout: 100 }, { ...silentLogger, warn: (line) => void warnings.push(line) }).start(nethash, () => Promise.resolve());
     atEndOfTest(stop);
     await until("a second try", () => sockets.size > 1);
-    expect(warnings).to.deep.equal([`changes do not come over NATS, the node is asked: timeout (NATS at ${servers.slice("nats://".length)})`]);
+    expect(warnings).to.deep.equal([`no changes arrive over NATS, so they are read from the node: timeout (NATS at ${servers.slice("nats://".length)})`]);
   });
 });

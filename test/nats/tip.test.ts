@@ -89,7 +89,7 @@ describe("A node's changes over JetStream", () => {
     await until("the last change", async () => (await published(server)).at(-1)?.block.height === node.chain.length);
     const heights = (await published(server)).map(({ block }) => block.height);
     expect(heights).to.deep.equal(heights.map((_, i) => (heights[0] ?? 0) + i));
-    const said = "another node, or a replica, publishes changes to the same stream of NATS";
+    const said = "another node, or a replica, publishes changes to the same NATS stream";
     for (const own of lines) expect(own).to.deep.equal(own.length === 0 ? [] : [said]);
     expect(lines.flat()).not.to.deep.equal([]);
   });
@@ -211,7 +211,7 @@ describe("A node's changes over JetStream", () => {
     const subscriber = natsTip({ servers: `tls://127.0.0.1:${server.port}` }, { ...silentLogger, warn: (line) => void warnings.push(line) }).start(nethash, () => Promise.resolve());
     try {
       await until("the refusal", () => warnings.length > 0);
-      expect(warnings).to.deep.equal([`changes do not come over NATS, the node is asked: server does not support 'tls' (NATS at 127.0.0.1:${server.port})`]);
+      expect(warnings).to.deep.equal([`no changes arrive over NATS, so they are read from the node: server does not support 'tls' (NATS at 127.0.0.1:${server.port})`]);
     } finally {
       await subscriber.stop();
     }

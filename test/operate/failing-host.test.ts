@@ -81,13 +81,13 @@ describe("A node whose host's chain fails", () => {
     memory.apply(at(11));
     while (asked < 3) await nextTurn();
     const { status, text } = await ask("/health");
-    expect([status, (JSON.parse(text) as { problem: string }).problem]).to.deep.equal([503, "webhooks do not go on: the chain cannot be read for them: its database is away"]);
+    expect([status, (JSON.parse(text) as { problem: string }).problem]).to.deep.equal([503, "webhooks are stalled: the chain cannot be read for webhooks: its database is away"]);
     view = () => memory.changes?.view();
     await receiver.until(7);
     await until(async () => ((await ask("/health")).status === 200 ? true : undefined));
     expect(lines.filter((line) => line.includes("webhooks")).map((line) => line.replace(/, after .*/, ""))).to.deep.equal([
-      "error webhooks do not go on: the chain cannot be read for them: its database is away",
-      "info webhooks go on again",
+      "error webhooks are stalled: the chain cannot be read for webhooks: its database is away",
+      "info webhooks work again",
     ]);
     await receiver.close();
   });

@@ -159,7 +159,7 @@ describe("the health of a node", () => {
     const diverged = await told({ blocks: blocksUpTo(2) }, { ...chain.blocks[1], id: "123456789" });
     expect(behind.body).to.deep.include({ problem: "behind the host", status: "failing", height: 2 });
     expect(diverged.body).to.deep.include({ problem: "diverged", status: "failing", height: 2 });
-    expect(diverged.body.detail).to.match(/the host has applied block 2 \(123456789\), but the store has another there/);
+    expect(diverged.body.detail).to.match(/the host has applied block 2 \(123456789\), but the store has another block at that height/);
   });
 
   it("is alive, but not ready, while it stops", async () => {

@@ -119,7 +119,7 @@ describe("A node whose host's own chain does not answer", () => {
     }
     expect((await ask("/blockchain")).body).to.include({ code: "HOST_SILENT" });
     expect((await ask("/blockchain", "HEAD")).status).to.equal(503);
-    const problem = "the host's chain does not answer: nothing came within 0.03 s";
+    const problem = "the host's chain does not answer: no answer within 0.03 s";
     expect(await ask("/health")).to.deep.include({ status: 503, body: { status: "failing", height: 10, problem } });
     expect(await ask("/health/ready")).to.deep.include({ status: 503, body: { status: "failing", height: 10, problem: "failing", detail: problem } });
     expect(plugin.health()).to.deep.include({ status: "failing", problem });
@@ -137,7 +137,7 @@ describe("A node whose host's own chain does not answer", () => {
       silent.add(call);
       lines.splice(0);
       expect(await ask("/health"), call).to.deep.include({ status: 503 });
-      expect((await ask("/health/ready")).body["detail"], call).to.equal("the host's chain does not answer: nothing came within 0.03 s");
+      expect((await ask("/health/ready")).body["detail"], call).to.equal("the host's chain does not answer: no answer within 0.03 s");
       silent.clear();
       await ask("/health");
       expect(await ask("/health"), call).to.deep.include({ status: 200 });
@@ -169,7 +169,7 @@ describe("A node whose host's own chain does not answer", () => {
     await eventually(() => (open.length === 2 ? true : undefined));
     open.splice(0).forEach(({ answer }) => answer(stateAt(10)));
     expect((await health).body).to.deep.equal({ status: "ok", height: 10 });
-    expect(told().map((line) => line.replace(/ after .*/, ""))).to.deep.equal(["error the host's chain does not answer: nothing came within 3 s", "info the host's chain answers again,"]);
+    expect(told().map((line) => line.replace(/ after .*/, ""))).to.deep.equal(["error the host's chain does not answer: no answer within 3 s", "info the host's chain answers again,"]);
   });
 
   it("answers 503 where a state leaves a question open, which is no word on its health", async () => {

@@ -86,7 +86,7 @@ describe("Stopping a node whose host's own chain never answers", () => {
   };
   const troubles = (): string[] => lines.filter((line) => /^(?:warn|error) /.test(line));
   const unanswered = (count: number): string =>
-    `warn stopping goes on without the host's chain, which has not answered ${count === 1 ? "one call" : `${count} calls`}: at the next start, webhooks, events and the lake go on from where they are`;
+    `warn stopping without the host's chain, which has not answered ${count === 1 ? "one call" : `${count} calls`}; webhooks, events and the lake continue from their positions at the next start`;
 
   for (const silent of ["view", "blocks", "snapshot", "block"] as const) {
     it(`ends, says so once, and loses nothing, where ${silent} does not answer`, async () => {
@@ -137,7 +137,7 @@ describe("Stopping a node whose host's own chain never answers", () => {
     await listen();
     host.stop = never;
     await stopInTime();
-    expect([open.length, ...troubles()]).to.deep.equal([1, "warn stopping goes on without the host's chain, which has not stopped"]);
+    expect([open.length, ...troubles()]).to.deep.equal([1, "warn stopping without the host's chain, which has not stopped"]);
   });
 
   it("ends, and with it the start, where the chain does not start or show its first state", async () => {

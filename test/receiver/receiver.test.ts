@@ -217,7 +217,7 @@ describe("a receiver", () => {
     const url = await listen(express().use(express.json()).post("/", (request, response) => receiver.listener(request, response)));
     const reply = await fetch(url, { method: "POST", body: "{}", headers: { "content-type": "application/json" } });
     expect(reply.status).to.equal(500);
-    expect(String(errors[0])).to.include("before what parses bodies");
+    expect(String(errors[0])).to.include("before any body parser");
   });
 });
 

@@ -110,7 +110,7 @@ describe("A replica, asked by every route of its document", () => {
       const reply = await fetch(`${url}/transactions`, { method: "POST", headers: { "content-type": "application/json" }, body });
       return `${reply.status} ${await reply.text()}`;
     };
-    for (const refusal of [new PorticoError("UNPROCESSABLE", "No transactions of type 3 today."), new PorticoError("NOT_SUPPORTED", "This node takes no transactions.")]) {
+    for (const refusal of [new PorticoError("UNPROCESSABLE", "No transactions of type 3 today."), new PorticoError("NOT_SUPPORTED", "This node does not accept transactions.")]) {
       node.refusal = refusal;
       const refused = await replyOf(node.url);
       expect(refused).to.include(refusal.message);

@@ -66,6 +66,6 @@ describe("A replica that has never heard its node", () => {
     const { port } = (await node.listen(0)).address() as AddressInfo;
     const replica = new HostProcess("the replica", ["--follow", `http://127.0.0.1:${port}`]);
     expect(await replica.run()).to.equal(1);
-    expect(replica.output.join("")).to.contain(`the node at http://127.0.0.1:${port}/api cannot be followed: This node's chain offers no changes, which replicas need: its events are those that its host emits.`);
+    expect(replica.output.join("")).to.contain(`the node at http://127.0.0.1:${port}/api cannot be followed: This node's chain offers no changes, which replicas need. Its only events are those that its host emits.`);
   });
 });

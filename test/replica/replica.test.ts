@@ -80,7 +80,7 @@ describe("A replica", () => {
     expect(own).to.deep.equal({ ...nodes, data: nodes.data.filter(({ event }) => event !== "peer.added") });
     for (const [path, name] of [["events/feed?event=block.applied,peer.added", "peer.added"], ["events?event=peer.added", "peer.added"], ["events/feed?event=peer.*", "peer.*"], ["events?event=block.*,transaction.pool.*", "transaction.pool.*"]]) {
       const refused = await fetch(`${replica.url}/${path}`);
-      expect([refused.status, await refused.json()]).to.deep.equal([501, { statusCode: 501, error: "Not Implemented", message: `This replica does not tell of ${name}: the node does, at ${node.url}.`, code: "NOT_SUPPORTED" }]);
+      expect([refused.status, await refused.json()]).to.deep.equal([501, { statusCode: 501, error: "Not Implemented", message: `This replica does not have ${name} events. Its node has them, at ${node.url}.`, code: "NOT_SUPPORTED" }]);
     }
   });
 
@@ -303,7 +303,7 @@ describe("A replica", () => {
       await node.restart(await folderWith(height));
     };
     const expectBehind = async (height: number): Promise<void> => {
-      const told = `stands at height ${height}, this replica at 100, on the same chain: was the node restored from a backup?`;
+      const told = `is at height ${height} and this replica at 100 of the same chain. Was the node restored from a backup?`;
       const { status, problem, detail, behind } = await until("word that the node is behind", async () => {
         const found = await replica.ready();
         return found.detail?.includes(told) === true && found;
@@ -422,7 +422,7 @@ describe("A replica", () => {
     await node.grow(2);
     await level(node, replica);
     await expectSameState(node, replica);
-    expect(replica.lines.join("\n")).not.to.contain("is not the node's");
+    expect(replica.lines.join("\n")).not.to.contain("differs from the node's");
   });
 
   it("whose store was changed by hand while it was stopped does not serve it, and begins again when it is restarted", async () => {
@@ -461,7 +461,7 @@ describe("A replica", () => {
       expect(String(refused), beyond).to.match(/without a version or a query: (.*)$/).and.satisfy((text: string) => text.endsWith(`: ${origin}${meant}`));
     }
     const page = await startServer((_, response) => void response.end("<p>Another service</p>"));
-    expect(String(await failure(followNode({ url: page.url })))).to.contain(`${page.url}/api/v2/node/configuration/crypto was not answered as by a node`);
+    expect(String(await failure(followNode({ url: page.url })))).to.contain(`${page.url}/api/v2/node/configuration/crypto did not return the reply of a node`);
     const context = await followNode({ url: new URL(node.url).origin });
     expect(() => createApiPlugin(context)).to.throw("dataDir");
     expect(existsSync("followed-node.json")).to.equal(false);

@@ -134,7 +134,7 @@ describe("a store whose host goes back further than undo records reach", () => {
     await requireRebuilt();
     expect(changes()).to.deep.equal([...reverted(end), ...applied()]);
     expect(rebuildLines()).to.have.length(2);
-    expect(rebuildLines()[0]).to.match(/^the host's chain leaves the store's after block 28, further back than can be reverted \(`undoBlocks`\): the store is rebuilt/);
+    expect(rebuildLines()[0]).to.match(/^the host's chain forks from the store's after block 28, further back than can be reverted \(`undoBlocks`\); the store is rebuilt/);
     expect(rebuildLines()[1]).to.equal("the store is rebuilt, up to block 31");
   });
 
@@ -193,7 +193,7 @@ describe("a store whose host goes back further than undo records reach", () => {
     const source = sourceOf(before);
     await start(source);
     events.emit("block.applied", after[fork]);
-    expect(await eventually(() => follower.problem())).to.match(/the host has applied block 29 \(90000002800029\), but the store has another there \(\d+\)$/);
+    expect(await eventually(() => follower.problem())).to.match(/the host has applied block 29 \(90000002800029\), but the store has another block at that height \(\d+\)$/);
     source.blocks = after;
     await untilTip(newTip.id);
     await follower.settled();
@@ -235,7 +235,7 @@ describe("a store whose host goes back further than undo records reach", () => {
     const source = sourceOf(before);
     await start(source);
     source.blocks = before.slice(0, fork);
-    expect(await eventually(() => follower.problem())).to.match(/^the block source ends at height 28, but had the store's blocks above it before/);
+    expect(await eventually(() => follower.problem())).to.match(/^the block source ends at height 28, but earlier it had the store's blocks up to height/);
     expect(tip()).to.equal(at(end).id);
     source.blocks = before;
     await eventually(() => (follower.problem() === undefined ? true : undefined));
@@ -249,7 +249,7 @@ describe("a store whose host goes back further than undo records reach", () => {
     const source = sourceOf(before);
     await start(source);
     source.blocks = after.slice(15);
-    expect(await eventually(() => follower.problem())).to.match(/the block source does not have the blocks from genesis on, to rebuild the store from: let `blocks` read the whole chain$/);
+    expect(await eventually(() => follower.problem())).to.match(/the block source lacks the blocks from genesis on that a rebuild needs: let `blocks` read the whole chain$/);
     expect(tip()).to.equal(at(end).id);
   });
 

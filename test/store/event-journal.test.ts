@@ -84,7 +84,7 @@ describe("the event journal", () => {
     journal.close();
     expect(readFileSync(`${path()}.unreadable`, "utf8")).to.equal(unreadable.map((one) => `${one}\n`).join(""));
     expect(statSync(`${path()}.unreadable`).mode & 0o777).to.equal(0o600);
-    expect(errors).to.deep.equal([`webhooks: 7 events in ${path()} cannot be read: set aside in ${path()}.unreadable, and not delivered; the others are`]);
+    expect(errors).to.deep.equal([`webhooks: 7 events in ${path()} cannot be read and will not be delivered; kept in ${path()}.unreadable`]);
     openEventJournal(dataDir, { logger: { error: (message) => void errors.push(message) } }).close();
     expect(errors).to.have.length(1);
   });

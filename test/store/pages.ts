@@ -75,7 +75,7 @@ export const pagesOf = (path: string): Pages => {
     const page = Number(root);
     mark(page, 1, "used", name);
     const flags = file.readUInt16LE(page * pageSize + 18);
-    if (flags !== branch && flags !== leaf) problems.push(`page ${page} of ${name} is no page of a tree`);
+    if (flags !== branch && flags !== leaf) problems.push(`page ${page} of ${name} is not a page of a tree`);
     for (const node of nodesOf(page)) {
       if (flags === branch) walk(BigInt(node.child), name, visit);
       else if ((node.flags & onOtherPages) === 0) visit(node, node.at);

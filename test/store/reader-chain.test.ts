@@ -125,7 +125,7 @@ describe("a store written by another process", () => {
     renameSync(storeFile(elsewhere), storeFile(dataDir));
     const path = join(dataDir, "chain.mdb");
     const told = await eventually(() => reader.problem());
-    expect(told).to.equal(`${path} was replaced or removed: the store in its place is served as soon as it is complete`);
+    expect(told).to.equal(`${path} was replaced or removed; the new store is served as soon as it is complete`);
     expect([reader.snapshot(), reader.tipId()]).to.deep.equal([undefined, undefined]);
     expect(await old?.block({ height: 20 })).to.include({ id: chain.blocks[19]?.id });
     old?.release?.();

@@ -140,7 +140,7 @@ describe("searches", () => {
     search.require(1_000);
     search.spend(600);
     expect(search.left).to.equal(400);
-    expect(() => search.require(401)).to.throw(PorticoError, /^The search would have to look at more than 1000 rows: narrow it/);
+    expect(() => search.require(401)).to.throw(PorticoError, /^The search would scan more than 1000 rows\. Narrow it/);
     expect(() => search.spend(401)).to.throw(PorticoError);
     search.require(400);
   });

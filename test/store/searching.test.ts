@@ -78,6 +78,6 @@ describe("a search of the store", () => {
     expect((await ask(2 * rows - 1, 2))?.code).to.equal("SEARCH_TOO_WIDE");
     const refused = await ask(rows - 1);
     expect(refused).to.include({ code: "SEARCH_TOO_WIDE", status: 400 });
-    expect(refused?.message).to.match(new RegExp(`^The search would have to look at more than ${rows - 1} rows: narrow it`));
+    expect(refused?.message).to.match(new RegExp(`^The search would scan more than ${rows - 1} rows. Narrow it`));
   });
 });

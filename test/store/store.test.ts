@@ -456,7 +456,7 @@ describe("the LMDB store", () => {
         expect({ way, code: error?.code, message: error?.message }).to.deep.equal({
           way,
           code: "STORE_FOREIGN",
-          message: `${path} is no store of layout 2, the only one that this version reads: move it away and the chain is reindexed from the block source; webhooks are kept`,
+          message: `${path} is not a store of layout 2, the only one that this version reads: move it away and the chain is reindexed from the block source; webhooks are kept`,
         });
         expect(readFileSync(path).equals(before), way).to.equal(true);
       }

@@ -153,12 +153,12 @@ describe("the webhook registry", () => {
     ["an unknown order", { order: "last" }, "order", /must be one of first, strict, none/],
     ["a batch that is too large", { batch: { size: 101, wait: 0 } }, "batch", /1 to 100 events, 0 to 60000 milliseconds/],
     ["a rate of nothing", { rate: 0 }, "rate", /above 0/],
-    ["a header of HTTP itself", { headers: { "Content-Type": "text/plain" } }, "headers.Content-Type", /belongs to HTTP itself or to the signature/],
-    ["a header of the signature", { headers: { "Webhook-Id": "mine" } }, "headers.Webhook-Id", /belongs to HTTP itself or to the signature/],
+    ["a header of HTTP itself", { headers: { "Content-Type": "text/plain" } }, "headers.Content-Type", /is reserved for HTTP or the signature/],
+    ["a header of the signature", { headers: { "Webhook-Id": "mine" } }, "headers.Webhook-Id", /is reserved for HTTP or the signature/],
     ["a header with a line break", { headers: { "x-key": "a\r\nb: c" } }, "headers.x-key", /printable characters/],
     ["a header that is given twice", { headers: { "X-A": "1", "x-a": "2" } }, "headers.x-a", /is given twice/],
-    ["an empty tag", { tags: ["a", ""] }, "tags.1", /must be a text of 1 to 1000 characters/],
-    ["21 tags", { tags: Array.from({ length: 21 }, String) }, "tags", /must be a list of at most 20 texts/],
+    ["an empty tag", { tags: ["a", ""] }, "tags.1", /must be a string of 1 to 1000 characters/],
+    ["21 tags", { tags: Array.from({ length: 21 }, String) }, "tags", /must be a list of at most 20 strings/],
     ["an unknown signature", { signature: "v2" }, "signature", /must be one of v1, v1a/],
     ["a place that is none", { from: "yesterday" }, "from", /must be tip, genesis, a height or a cursor/],
     ["a list of addresses that is none", condition({ condition: "in", value: "A" }), "conditions.0.value", /must be a list of at most 100000 numbers and strings/],
@@ -335,7 +335,7 @@ describe("the webhook registry", () => {
 
     it("names the key that was meant where somebody wrote data in front of it", async () => {
       const [result] = await stage.engine.dryRun({ conditions: [{ key: "data.height", condition: "gt", value: 5 }], payload: { height: 6 } });
-      expect(result?.conditions[0]?.reason).to.match(/: the payload has nothing there\. Write "height": keys begin within "data"$/);
+      expect(result?.conditions[0]?.reason).to.match(/: the payload has nothing there\. Write "height"; keys are relative to "data"$/);
     });
 
     it("evaluates the last real payloads of an event, newest first, even if no webhook subscribed to it", async () => {

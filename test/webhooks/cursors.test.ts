@@ -167,7 +167,7 @@ describe("a webhook that is a cursor, over HTTP", () => {
   it("refuses to replay for a webhook that only the host's own events are for: of these it would be sent none", async () => {
     const { id } = await create({ event: "block.forged" });
     const { status, body } = await send("POST", `/webhooks/${id}/replay`, { from: 3, to: 6 });
-    expect([status, body.message]).to.deep.equal([400, '"id" must be a webhook of events that follow from the chain: the host\'s own are not sent again']);
+    expect([status, body.message]).to.deep.equal([400, '"id" must be a webhook with events of the chain; the host\'s own events cannot be replayed']);
   });
 
   it("sends the events of some heights again under the same names, beside the live ones", async () => {

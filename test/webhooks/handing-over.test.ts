@@ -101,7 +101,7 @@ describe("deliveries that are committed, but not yet handed over", () => {
     emit(3);
     await receiver.until(3);
     expect(numbers()).to.deep.equal([1, 2, 3]);
-    expect(stage.lines.filter((line) => line.startsWith("error"))).to.deep.equal(["error webhooks do not go on: the chain cannot be read for them: the commit failed"]);
+    expect(stage.lines.filter((line) => line.startsWith("error"))).to.deep.equal(["error webhooks are stalled: the chain cannot be read for webhooks: the commit failed"]);
   });
 
   it("are tried again after a second where they cannot be written, also of a webhook whose pattern takes long, and sent once", async () => {
@@ -135,8 +135,8 @@ describe("deliveries that are committed, but not yet handed over", () => {
     await stage.engine.settled();
     expect(numbers()).to.deep.equal([1]);
     expect(stage.lines.filter((line) => line.includes("webhooks")).map((line) => line.replace(/, after .*/, ""))).to.deep.equal([
-      "error webhooks do not go on: the chain cannot be read for them: no room",
-      "info webhooks go on again",
+      "error webhooks are stalled: the chain cannot be read for webhooks: no room",
+      "info webhooks work again",
     ]);
   });
 

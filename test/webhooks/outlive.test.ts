@@ -99,7 +99,7 @@ describe("webhooks in a file of their own", () => {
     refuses = false;
     await open(there);
     expect(plugin.webhooks?.import(text)).to.equal(1);
-    expect(() => plugin.webhooks?.import(text)).to.throw("under numbers that are in use: 2");
+    expect(() => plugin.webhooks?.import(text)).to.throw("these ids are in use: 2");
     await apply(first + 3);
     await quiet();
     expect([...new Set(heightsOf("/hook"))]).to.deep.equal([first + 1, first + 2, first + 3]);
@@ -108,6 +108,6 @@ describe("webhooks in a file of their own", () => {
     expect(new Set([...names, accepted("/hook")[1]?.headers["webhook-id"]]).size, "under the same name").to.equal(1);
     expect(accepted("/hook")[2]?.headers["authorization"]).to.equal(made.token.slice(0, 32));
     expect(plugin.webhooks?.create({ event: "block.applied", target: receiver.url }).id).to.equal(made.id + 1);
-    expect(() => plugin.webhooks?.import("{}")).to.throw("no export of webhooks");
+    expect(() => plugin.webhooks?.import("{}")).to.throw("not a webhook export");
   });
 });

@@ -58,7 +58,7 @@ describe("the records of attempts", () => {
       await records.end();
       expect(records.count()).to.equal(0);
       expect([1, 2, 3].map((id) => store.delivery(1, id)).map((row) => [row?.state, row?.attemptCount])).to.deep.equal([["dead", 1], ["dead", 1], ["dead", 1]]);
-      expect(lines.filter((line) => line.startsWith("error "))).to.deep.equal(Array.from({ length: 3 }, () => "error webhooks: what follows the outcomes of deliveries failed: not today"));
+      expect(lines.filter((line) => line.startsWith("error "))).to.deep.equal(Array.from({ length: 3 }, () => "error webhooks: the outcomes of deliveries could not be passed on: not today"));
     });
   }
 

@@ -85,7 +85,7 @@ describe("the webhook routes", () => {
         it(`refuses GET ${path} with "${authorization}"`, async () => {
           const answer = await get(path, { authorization });
           expect(answer.status).to.equal(401);
-          expect(answer.body).to.deep.equal({ statusCode: 401, error: "Unauthorized", message: "Missing or invalid webhook token: send it as Authorization.", code: "UNAUTHORIZED" });
+          expect(answer.body).to.deep.equal({ statusCode: 401, error: "Unauthorized", message: "Missing or invalid webhook token. Send it in the Authorization header.", code: "UNAUTHORIZED" });
           expect(answer.headers.get("www-authenticate")).to.match(/^Bearer/);
         });
       }
@@ -211,7 +211,7 @@ describe("the webhook routes", () => {
       expect(await create({ ...data })).to.include({ pausedUntil: data.pausedUntil });
       for (const value of [data.pausedUntil, 0, ""]) {
         const refused = await send("PATCH", path, { pausedUntil: value });
-        expect([refused.status, refused.body.message, refused.body.validation]).to.deep.equal([400, '"pausedUntil" must be null, which ends the pause: a target is paused by what it answers', { source: "payload", keys: ["pausedUntil"] }]);
+        expect([refused.status, refused.body.message, refused.body.validation]).to.deep.equal([400, '"pausedUntil" must be null, which ends the pause; only an answer of the target begins one', { source: "payload", keys: ["pausedUntil"] }]);
       }
       expect((await get(path)).body.data).to.include({ pausedUntil: data.pausedUntil });
       const ended = await send("PATCH", path, { pausedUntil: null });

@@ -480,7 +480,7 @@ describe("the webhook store", () => {
     await environment.close();
     const lock = join(dataDir, "webhooks.mdb-lock");
     chmodSync(lock, 0o444);
-    expect(() => openWebhookStore(dataDir)).to.throw(PorticoError, "webhooks.mdb-lock cannot be written, which is needed to read, too");
+    expect(() => openWebhookStore(dataDir)).to.throw(PorticoError, "webhooks.mdb-lock cannot be written, which is necessary even for reading");
     chmodSync(lock, 0o644);
     environment = openWebhookStore(dataDir);
   });

@@ -118,7 +118,7 @@ describe("webhook tokens", () => {
     it("are refused if the file is empty", async () => {
       await open();
       await writeFile(path(), "\n");
-      expect(await refusal(open())).to.equal(`${path()} does not contain a valid token: remove it and the next start generates another`);
+      expect(await refusal(open())).to.equal(`${path()} does not contain a valid token; remove it, and the next start generates another`);
     });
 
     it("are shared by the node's other processes, which generate none", async () => {

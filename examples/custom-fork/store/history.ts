@@ -12,7 +12,7 @@ export const historyMissing = (database: Database): PorticoError =>
 const requireFrom = (height: number, database: Database): void => {
   const oldest = oldestTip(database);
   if (oldest === undefined || oldest.height === 1 || height > oldest.height) return;
-  throw new PorticoError("HISTORY_MISSING", `What changed this wallet up to height ${oldest.height} is not kept: ask from height ${oldest.height + 1} on.`, { members: { oldest } });
+  throw new PorticoError("HISTORY_MISSING", `Changes of this wallet up to height ${oldest.height} are not kept. Ask from height ${oldest.height + 1} on.`, { members: { oldest } });
 };
 
 interface Row {

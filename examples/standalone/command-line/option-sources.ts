@@ -83,7 +83,7 @@ export const fromEnvironment = (all: Environment, warn: (message: string) => voi
     const label = variableOf(name);
     const text = environment[label];
     if (text === undefined || text === "" || questions.includes(name)) continue;
-    if (commandLineOnly === true) throw new UsageError(`${label} does nothing: --${name} is taken on the command line only.`);
+    if (commandLineOnly === true) throw new UsageError(`${label} does nothing; --${name} is accepted only on the command line.`);
     if (value !== undefined) given.set(name, { value: text, label });
     else if (switchIn(text, label)) given.set(name, { value: true, label });
   }
@@ -97,7 +97,7 @@ const textOf = (value: unknown, isSwitch: boolean, label: string): string | true
     return value ? true : undefined;
   }
   const isList = Array.isArray(value) && value.every((item) => typeof item === "string");
-  if (typeof value !== "string" && typeof value !== "number" && !isList) throw new UsageError(`${label} must be a text or a number.`);
+  if (typeof value !== "string" && typeof value !== "number" && !isList) throw new UsageError(`${label} must be a string or a number.`);
   return String(value);
 };
 

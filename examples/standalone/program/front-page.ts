@@ -55,7 +55,7 @@ export const createFrontPage = (network: string, basePath: string): ((request: I
       response.writeHead(200, { ...headers, "Content-Length": html.length }).end(method === "HEAD" ? undefined : html);
       return;
     }
-    const body = JSON.stringify({ statusCode: 404, error: "Not Found", message: `There is nothing here: the interface is below ${basePath}, and / has its links.` });
+    const body = JSON.stringify({ statusCode: 404, error: "Not Found", message: `There is nothing here. The interface is below ${basePath}, and / links to it.` });
     response.writeHead(404, { "Content-Type": "application/json; charset=utf-8", "Content-Length": Buffer.byteLength(body) }).end(body);
   };
 };

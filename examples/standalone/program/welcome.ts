@@ -14,7 +14,7 @@ const forgingLine = ({ isForging }: Served, { network, forge, forgeInterval, sec
 
 /** Of a network that other nodes forge. */
 const syncNote = ({ network, follow }: HostOptions): string | undefined =>
-  network === "local" || follow !== undefined ? undefined : "This host does not sync from peers by itself: --import gives it the chain, and it ends where that ends.";
+  network === "local" || follow !== undefined ? undefined : "This host does not sync from peers. --import gives it the chain, which ends where the imported one does.";
 
 /** The same for programs. */
 export const factsOf = (host: Served, options: HostOptions): Record<string, unknown> => {

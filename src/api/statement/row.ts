@@ -4,19 +4,19 @@ import { AmountOrNone, AmountText } from "../fields.js";
 /** A row of a statement. Amounts are whole numbers of 1e-8 unless the unit is the token. */
 export const StatementRowResource = Type.Object(
   {
-    time: Type.String({ description: "The block's, ISO 8601." }),
+    time: Type.String({ description: "Time of the block, ISO 8601." }),
     height: Type.Integer(),
     kind: Type.String({
       description:
-        "Key of the transaction's type, `forged` for a block, `other` for what a block changed and no transaction tells, or `opening` for the balance before the period.",
+        "Key of the transaction's type, `forged` for a block, `other` for a change in a block that no transaction explains, or `opening` for the balance before the period.",
     }),
-    id: Type.String({ description: "Of the transaction, or the block." }),
+    id: Type.String({ description: "Id of the transaction or the block." }),
     counterparty: Type.String(),
     memo: Type.String(),
     in: AmountOrNone,
     out: AmountOrNone,
     fee: AmountOrNone,
-    balance: Type.String({ ...AmountText, description: "After the row." }),
+    balance: Type.String({ ...AmountText, description: "Balance after the row." }),
   },
   { title: "StatementRow" },
 );

@@ -128,7 +128,7 @@ export const delegateRoutes: Route<ApiState>[] = [
     summary: "Searches delegates by part of their username.",
     query: Type.Object({
       q: Text({ minLength: 1, maxLength: 20, description: "Part of the username." }),
-      limit: WholeNumber({ minimum: 1, maximum: 100, default: 100, description: "Rows at the most." }),
+      limit: WholeNumber({ minimum: 1, maximum: 100, default: 100, description: "Rows, at most." }),
       offset: paging.offset,
       orderBy,
     }),

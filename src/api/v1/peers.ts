@@ -76,7 +76,7 @@ export const peerRoutes: Route<ApiState>[] = [
     summary: "Returns the version of the node software.",
     reply: SucceededWith({ version: Type.String() }),
     answer: (_request, { host }) => {
-      if (host.node?.version === undefined) throw new PorticoError("NOT_FOUND", "This node does not tell its version.");
+      if (host.node?.version === undefined) throw new PorticoError("NOT_FOUND", "This node does not report its version.");
       return succeeded({ version: host.node.version });
     },
   }),

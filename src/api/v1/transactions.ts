@@ -98,7 +98,7 @@ const members = {
   fee: Amount,
   recipientId: Type.String({
     description:
-      "The sender if the transaction names no recipient of its own, or has several payments. Filters go by those that are named.",
+      "The sender, if the transaction names no recipient or has several payments. Filters match only recipients that are named.",
   }),
   senderId: Type.String(),
   senderPublicKey: Type.String(),

@@ -119,7 +119,7 @@ export const CryptoConfigurationResource = Type.Object(
     milestones: Type.Array(ConstantsResource, { description: "Each merged with those at lower heights." }),
     network: NetworkParameters,
     rewards: Type.Optional(
-      Type.Literal("blocks", { description: "The rewards are those that blocks have: the milestones' do not count." }),
+      Type.Literal("blocks", { description: "Blocks have their own rewards; those of the milestones do not apply." }),
     ),
   },
   { title: "CryptoConfiguration" },

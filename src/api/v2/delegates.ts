@@ -39,7 +39,7 @@ export const DelegateResource = Type.Object(
       produced: Type.Integer(),
       missed: Type.Optional(
         Type.Integer({
-          description: `Slots without a block between two blocks, from the second block on, in which it was its turn. ${uncounted}`,
+          description: `Slots of this delegate without a block, counted between blocks from the second block on. ${uncounted}`,
         }),
       ),
       last: Type.Optional(

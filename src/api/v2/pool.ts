@@ -89,7 +89,7 @@ const nothing: PoolResult = { accept: [], broadcast: [], excess: [], invalid: []
  * @throws PorticoError NOT_SUPPORTED if the host takes no transactions, UNPROCESSABLE as `readSubmitted` does.
  */
 export const submitTransactions = async (submitted: unknown, { chain, host: { pool } }: ApiState): Promise<PoolResult> => {
-  if (pool?.submit === undefined) throw new PorticoError("NOT_SUPPORTED", "This node takes no transactions.");
+  if (pool?.submit === undefined) throw new PorticoError("NOT_SUPPORTED", "This node does not accept transactions.");
   const transactions = readSubmitted(submitted);
   const forged = new Set<string>();
   for (const { id } of transactions) if ((await chain.transaction(id)) !== undefined) forged.add(id);

@@ -30,7 +30,7 @@ const ProofBlockResource = Type.Object(
 const blockProof = {
   block: ProofBlockResource,
   transactionIds: Type.Array(Type.String(), {
-    description: "All of the block, in the order that was hashed: the payload hash in the header is their SHA-256.",
+    description: "Ids of all transactions of the block, in the order that was hashed. Their SHA-256 is the payload hash in the header.",
   }),
   descendants: Type.Array(ProofBlockResource, { description: "The blocks after it: as many as `confirmations`, or up to the tip." }),
   round: Type.Object(
@@ -49,7 +49,7 @@ const blockProof = {
 
 const provenTransaction = Type.Object({
   id: Type.String(),
-  serialized: Hexadecimal("The bytes of which the id is the SHA-256, with all signatures."),
+  serialized: Hexadecimal("The bytes with all signatures. Their SHA-256 is the id."),
 });
 
 const BlockProofResource = Type.Object(blockProof, { title: "BlockProof" });
@@ -70,23 +70,23 @@ const proofBlock = (block: Block, state: ApiState): ProofBlock => {
   } catch {
     // It has a member that cannot be written.
   }
-  throw unprovable("Blocks of this network are not written as ARK Core writes them: they cannot be proven.");
+  throw unprovable("Blocks of this network cannot be proven, because they are not serialized as in ARK Core.");
 };
 
 /** A transaction's bytes. @throws PorticoError NOT_SUPPORTED if its type has no form, or they do not give its id */
 const serialized = (transaction: Transaction, state: ApiState): string => {
   const row = state.rules.types.of(transaction);
   if (row.form === undefined && !isCoreType(row))
-    throw unprovable(`Transactions of the type ${row.key} cannot be proven: this node does not know how they are written.`);
+    throw unprovable(`Transactions of the type ${row.key} cannot be proven, because this node does not know how they are serialized.`);
   const rules = { network: state.rules.network.network, exceptions: exceptionsOf(state) };
   let bytes: Uint8Array | undefined;
   try {
     bytes = serializeTransaction(transaction, rules, row.form);
   } catch (error) {
-    throw unprovable(`This transaction cannot be written as it was signed: ${messageOf(error)}.`);
+    throw unprovable(`This transaction cannot be serialized as it was signed: ${messageOf(error)}.`);
   }
   if (bytes === undefined || transactionIdOf(bytes, rules.exceptions) !== transaction.id) {
-    throw unprovable("This transaction cannot be proven: as this node writes it, it has another id.");
+    throw unprovable("This transaction cannot be proven, because this node's serialization of it has another id.");
   }
   return bytesToHex(bytes);
 };
@@ -139,7 +139,7 @@ const fileOf = (text: string, lastHeight: number, state: ApiState): FileAnswer =
 const { body } = routesOf<ApiState>();
 const common = { method: "GET", versions: [2], atHeight: true, errors: [404, 410, 501] } as const;
 const query = Type.Object({
-  confirmations: WholeNumber({ minimum: 0, maximum: mostDescendants, default: 51, description: "Blocks after it that the proof has: fewer if the tip is nearer." }),
+  confirmations: WholeNumber({ minimum: 0, maximum: mostDescendants, default: 51, description: "Number of blocks after it in the proof; fewer if the tip is nearer." }),
 });
 
 export const proofRoutes: Route<ApiState>[] = [
@@ -147,7 +147,7 @@ export const proofRoutes: Route<ApiState>[] = [
     ...common,
     path: "/blocks/{id}/proof",
     resource: "blocks",
-    summary: "Returns what proves a block without trusting the node.",
+    summary: "Returns a proof of a block, which can be checked without trusting the node.",
     params: Type.Object({ id: Text({ description: "Height or id." }) }),
     query,
     content: { "application/json": DataOf(BlockProofResource) },
@@ -161,7 +161,7 @@ export const proofRoutes: Route<ApiState>[] = [
     ...common,
     path: "/transactions/{id}/proof",
     resource: "transactions",
-    summary: "Returns what proves that a transaction is in a block, without trusting the node.",
+    summary: "Returns a proof that a transaction is in a block, which can be checked without trusting the node.",
     params: Type.Object({ id: Text({ description: "Id of the transaction." }) }),
     query,
     content: { "application/json": DataOf(TransactionProofResource) },

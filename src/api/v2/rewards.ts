@@ -39,11 +39,11 @@ const RewardsQuery = Type.Object({
   share: Type.Optional(
     InputOf(percentKind, { description: "Percent of each block that its voters get, with at most two decimals. Default: 100." }),
   ),
-  of: OneOf(["total", "rewards", "fees"], { default: "total", description: "What of each block is divided." }),
+  of: OneOf(["total", "rewards", "fees"], { default: "total", description: "The part of each block's earnings that is shared." }),
   minimum: Type.Optional(
-    AmountInput({ description: `Voters owed less over the whole period get nothing; it is in \`rest\`. ${amountUnit}` }),
+    AmountInput({ description: `Voters owed less than this over the whole period get nothing. Their amounts are in \`rest\`. ${amountUnit}` }),
   ),
-  cap: Type.Optional(AmountInput({ description: `A balance counts for no more, also in the sum that is divided by. ${amountUnit}` })),
+  cap: Type.Optional(AmountInput({ description: `Largest balance that counts for one voter, also in the sum of all balances. ${amountUnit}` })),
   exclude: Type.Optional(ListOf(Address, { maxItems: mostExcluded, description: "Up to 100 addresses that get nothing." })),
   spread: Flag({ default: false, description: "Whether the part of excluded addresses goes to the other voters; if not, to `rest`." }),
 });
@@ -52,7 +52,7 @@ type Query = Static<typeof RewardsQuery>;
 
 const BlockName = Type.Object({ height: Type.Integer(), id: Type.String() });
 const Reward = Type.Object(
-  { address: Type.String(), blocks: Type.Integer({ description: "Of how many blocks it gets something." }), amount: Amount },
+  { address: Type.String(), blocks: Type.Integer({ description: "Number of blocks of which it gets a share." }), amount: Amount },
   { title: "Reward" },
 );
 
@@ -64,10 +64,10 @@ const RewardsResource = Type.Object(
     blocks: Type.Integer({ description: "Blocks that it forged." }),
     forged: Type.Object({ rewards: Amount, fees: Amount, total: Amount }),
     share: Type.Number({ description: "Percent." }),
-    shared: Type.Unsafe<bigint>({ ...Amount, description: "Sum of what was divided of each block." }),
+    shared: Type.Unsafe<bigint>({ ...Amount, description: "Sum of the shared parts of all blocks." }),
     rest: Type.Unsafe<bigint>({
       ...Amount,
-      description: "What nobody is paid: the sum of all amounts + rest = what `of` says of `forged`.",
+      description: "Amount that nobody gets. The sum of all amounts and `rest` is the part of `forged` that `of` names.",
     }),
     voters: Type.Array(Reward),
   },
@@ -76,7 +76,7 @@ const RewardsResource = Type.Object(
 
 const termsOf = ({ share = 10_000n, of, minimum = 0n, cap, exclude = [], spread }: Query, { network }: ChainRules): RewardTerms => {
   const wrong = exclude.find((address) => !isAddress(address, network.network.pubKeyHash));
-  if (wrong !== undefined) throw inputError("query", "exclude", `has ${wrong}, which is no address of this network`);
+  if (wrong !== undefined) throw inputError("query", "exclude", `has ${wrong}, which is not an address of this network`);
   for (const [key, value] of Object.entries({ minimum, cap }))
     if (value !== undefined && value < 0n) throw inputError("query", key, "must not be below 0");
   return { share, of, minimum, cap, exclude: new Set(exclude), spread };
@@ -187,7 +187,7 @@ export const rewardRoutes: Route<ApiState>[] = [
     ...common,
     path: "/delegates/{id}/rewards",
     operation: "getDelegateRewards",
-    summary: "Returns what a delegate owes its voters of what it forged, as JSON or CSV.",
+    summary: "Returns the shares of its earnings that a delegate owes its voters, as JSON or CSV.",
     params: Type.Object({ id: delegate }),
     query: Type.Object({
       ...RewardsQuery.properties,

@@ -67,7 +67,7 @@ export const coreAssets = {
 const otherAsset = { type: "object", additionalProperties: true, title: "OtherAsset", description: "Of a transaction of the network's own." };
 
 const described = (assets: Record<string, TSchema>) => ({
-  description: "By the transaction's type: those of group 1 have an asset of their own each, and a fork's types may have any.",
+  description: "Depends on the transaction's type. Each type of group 1 has its own asset; a fork's types may have any.",
   anyOf: [...Object.values(assets), otherAsset],
 });
 
@@ -115,7 +115,7 @@ const common = {
   senderPublicKey: Type.String(),
   recipient: Type.String({
     description:
-      "The sender if the transaction names no recipient of its own, or has several payments. Filters go by those that are named.",
+      "The sender, if the transaction names no recipient or has several payments. Filters match only recipients that are named.",
   }),
   signature: Type.Optional(Type.String({ description: "Absent if a multisignature wallet signed." })),
   signSignature: TextOrNull,
@@ -203,7 +203,7 @@ const { addresses: someAddresses, ...others } = filters;
 
 const addresses = inputsOf({ addresses: someAddresses }, { exact: true });
 
-const order = { default: "timestamp:desc", description: "`timestamp` orders by place in the chain." };
+const order = { default: "timestamp:desc", description: "`timestamp` orders by position in the chain." };
 const orderBy = OrderBy(orders, order);
 
 const { type, typeGroup, ...ofOneType } = inputsOf(others, { exact: true });

@@ -44,7 +44,7 @@ export const walletHistoryRoutes: Route<ApiState>[] = [
     ...common,
     path: "/wallets/{id}/history",
     operation: "getWalletHistory",
-    summary: "Lists the blocks that changed a wallet, newest first, with what it had after each.",
+    summary: "Lists the blocks that changed a wallet, newest first, with its state after each.",
     params,
     query: Type.Object({
       height: Type.Optional(Range(WholeNumber({ minimum: 0 }), { exact: true, description: "Height of the block." })),

@@ -58,7 +58,7 @@ export const AttributesResource = Type.Object(
         forgedRewards: AmountText,
         producedBlocks: Type.Integer(),
         rank: Type.Optional(Type.Integer({ description: "Absent before the first round that ranks it, and once it has resigned." })),
-        resigned: Type.Optional(Type.Boolean({ description: "Only once it has." })),
+        resigned: Type.Optional(Type.Boolean({ description: "Absent unless the delegate has resigned." })),
       }),
     ),
     vote: Type.Optional(Type.String({ description: "Public key." })),

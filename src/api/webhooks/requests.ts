@@ -71,7 +71,7 @@ const Booking = Type.Object(
   {
     address: Type.String(),
     kind: Type.String({ description: "Key of the transaction's type, or `forged` for a block." }),
-    id: Type.String({ description: "Of the transaction, or the block." }),
+    id: Type.String({ description: "Id of the transaction or the block." }),
     height: Type.Integer(),
     timestamp: Epoch,
     counterparty: Type.String(),
@@ -185,7 +185,7 @@ const answers = {
   default: "The attempt failed; the delivery is retried later.",
 };
 
-const signed = "signed as Standard Webhooks has it.";
+const signed = "signed as Standard Webhooks specifies.";
 
 const requestOf = (described: EventDescription): OutgoingRequest => ({
   name: described.event,
@@ -205,7 +205,7 @@ const ping: OutgoingRequest = {
   name: "ping",
   operation: "onPing",
   summary: "A client pings the webhook.",
-  description: `Sent once by \`POST /webhooks/{id}/ping\`, whatever the webhook asks for, ${signed} It is no event: it has neither \`id\` nor \`cursor\` nor \`block\`.`,
+  description: `Sent once by \`POST /webhooks/{id}/ping\`, whatever the webhook asks for, ${signed} It is not an event, and has no \`id\`, \`cursor\` or \`block\`.`,
   headers: WebhookRequestHeaders,
   body: Type.Object(
     {
@@ -216,7 +216,7 @@ const ping: OutgoingRequest = {
     { title: "Ping" },
   ),
   example: { timestamp: sample.time, data: { webhook: 1 }, event: "ping" },
-  answers: { "2XX": "The ping succeeded.", default: "The ping failed. It is not retried, and counts for nothing." },
+  answers: { "2XX": "The ping succeeded.", default: "The ping failed. It is not retried, and does not count as a failed attempt." },
 };
 
 /** `requests`: of the events. */
@@ -228,7 +228,7 @@ const batchOf = (requests: readonly OutgoingRequest[]): OutgoingRequest => {
     name: "batch",
     operation: "onBatch",
     summary: "Several events in one request.",
-    description: `Sent to the targets of webhooks with \`batch\`, also where there is but one event, with one signature for all. If one of its events is superseded before it was delivered, it goes on without that, under another \`webhook-id\`.`,
+    description: `Sent to the targets of webhooks with \`batch\`, even for a single event, with one signature for all. If an event is superseded before delivery, the batch is sent without it, under another \`webhook-id\`.`,
     headers: WebhookRequestHeaders,
     body: Type.Object({ events: Type.Array(event, { minItems: 1 }) }, { title: "Batch" }),
     example: { events: examples.map(({ example }, index) => ({ "webhook-id": sample.deliveries[index], ...(example as object) })) },

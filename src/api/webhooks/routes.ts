@@ -75,7 +75,7 @@ const idempotencyKey = (headers: IncomingHttpHeaders): string | undefined => {
   const key = headers["idempotency-key"];
   if (key === undefined) return undefined;
   if (typeof key !== "string" || key === "" || key.length > longestKey)
-    throw inputError("headers", "Idempotency-Key", `must be a text of 1 to ${longestKey} characters`);
+    throw inputError("headers", "Idempotency-Key", `must be a string of 1 to ${longestKey} characters`);
   return key;
 };
 
@@ -112,7 +112,7 @@ export const webhookRoutes: Route<WebhookScope>[] = [
     ...common,
     method: "POST",
     path: "/webhooks",
-    summary: "Creates a webhook and returns its token and secret, this once only.",
+    summary: "Creates a webhook and returns its token and secret, which are shown only once.",
     body: WebhookInput,
     headers: creationHeaders,
     bodyLimit: largestWebhook,
@@ -129,7 +129,7 @@ export const webhookRoutes: Route<WebhookScope>[] = [
     authenticated: false,
     method: "GET",
     path: "/webhooks/keys",
-    summary: "Lists the node's public keys, by which receivers verify signatures of the form `v1a`.",
+    summary: "Lists the node's public keys, with which receivers verify `v1a` signatures.",
     reply: DataOf(Type.Array(WebhookKeyResource)),
     answer: (_, { webhooks }) => ({ data: webhooks.keys() }),
   }),
@@ -174,7 +174,7 @@ export const webhookRoutes: Route<WebhookScope>[] = [
     ...common,
     method: "PUT",
     path: "/webhooks/{id}",
-    summary: "Replaces a webhook, keeping its id and token; what is left out gets its default. `from` moves its cursor.",
+    summary: "Replaces a webhook, keeping its id and token; members left out get their defaults. `from` moves its cursor.",
     params,
     body: WebhookReplaceInput,
     bodyLimit: largestWebhook,
@@ -245,7 +245,7 @@ export const webhookRoutes: Route<WebhookScope>[] = [
     ...common,
     method: "POST",
     path: "/webhooks/{id}/rotate",
-    summary: "Gives a webhook a new token and secret, returned this once only; the old ones keep signing, by default for a day.",
+    summary: "Gives a webhook a new token and secret, which are shown only once; the old ones keep signing for a day.",
     params,
     errors: [404, 501],
     reply: DataOf(WebhookSecretResource),
@@ -293,7 +293,7 @@ export const webhookRoutes: Route<WebhookScope>[] = [
     ...common,
     method: "POST",
     path: "/webhooks/{id}/deliveries/{deliveryId}/redeliver",
-    summary: "Resends a delivery, with the whole retry schedule; a ping once. Refused if its block was reverted since.",
+    summary: "Resends a delivery, with the whole retry schedule; a ping is sent once. Refused if its block was reverted since.",
     params: deliveryParams,
     status: 202,
     errors: [404, 501],

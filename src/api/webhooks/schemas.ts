@@ -39,14 +39,14 @@ const webhookMembers = {
     required: ["size", "wait"],
     description: "Several events in one request.",
   }),
-  rate: Type.Unsafe<number | null>({ type: ["number", "null"], description: "Deliveries a second at the most." }),
+  rate: Type.Unsafe<number | null>({ type: ["number", "null"], description: "Deliveries per second, at most." }),
   headers: Type.Record(Type.String(), Type.String()),
   description: Type.String(),
   tags: Type.Array(Type.String()),
   signature: Type.Unsafe<"v1" | "v1a">({ type: "string", enum: signatures }),
   cursor: Type.Unsafe<string | null>({
     type: ["string", "null"],
-    description: "Everything up to and including this has been looked at; null until the chain can be read.",
+    description: "Everything up to and including this position has been matched; null until the chain can be read.",
   }),
   behind: Type.Unsafe<number | null>({ type: ["integer", "null"], description: "Blocks from the cursor to the tip." }),
   createdAt: Milliseconds,
@@ -54,7 +54,7 @@ const webhookMembers = {
   disabledBecause: TextOrNull,
   pausedUntil: Type.Unsafe<number | null>({
     type: ["integer", "null"],
-    description: "Milliseconds since 1970: until then nothing but pings is sent to its target, which asked for that by 429, or 503 with `Retry-After`; null if it is not paused.",
+    description: "Milliseconds since 1970. Until then only pings are sent to its target, which answered 429, or 503 with `Retry-After`. Null if it is not paused.",
   }),
 };
 
@@ -62,7 +62,7 @@ export const WebhookResource = Type.Object(webhookMembers, { title: "Webhook" })
 
 export const WebhookSecretResource = Type.Object(
   {
-    token: Type.String({ description: "64 hexadecimal digits; returned this once only." }),
+    token: Type.String({ description: "64 hexadecimal digits; shown only once." }),
     secret: Type.String({ description: "The same 32 bytes, in the form that Standard Webhooks libraries take." }),
   },
   { title: "WebhookSecret" },
@@ -133,17 +133,17 @@ export const webhookRequestMembers = (source: "chain" | "host" | "webhooks") => 
   ...(source === "webhooks"
     ? {}
     : {
-        reverts: Type.Optional(Type.String({ description: "Of a reversal: the `webhook-id` of what it takes back." })),
-        cursor: Type.Optional(Type.String({ description: "Where to go on after this event; before the last event of a block, where to get the whole block again." })),
+        reverts: Type.Optional(Type.String({ description: "Only in a reversal: the `webhook-id` of the delivery that it undoes." })),
+        cursor: Type.Optional(Type.String({ description: "Where to continue after this event. Before the last event of a block, it leads to the whole block again." })),
       }),
   block: Type.Optional(
     source === "chain"
       ? Type.Object({ height: Type.Integer(), id: Type.String() }, { description: "The event's block." })
-      : Type.Null({ description: "It is of no block." }),
+      : Type.Null({ description: "The event has no block." }),
   ),
 });
 
-const actualDescription = `The payload's value at the key. Left out if there is none, or if it has more than ${mostShown} characters as JSON: its beginning is in \`reason\`.`;
+const actualDescription = `The payload's value at the key. Left out if there is none, or if it has more than ${mostShown} characters as JSON; its beginning is then in \`reason\`.`;
 
 export const DryRunResource = Type.Object(
   {
@@ -165,7 +165,7 @@ export const DryRunResource = Type.Object(
 export const RecoveredResource = Type.Object({ recovered: Type.Integer() }, { title: "Recovered" });
 
 const valueDescription = [
-  `\`{min, max}\` for \`between\` and \`not-between\`; a list of at most ${limits.listed.toLocaleString("en")} numbers and texts for \`in\`; not used by \`truthy\` and \`falsy\`.`,
+  `\`{min, max}\` for \`between\` and \`not-between\`; a list of at most ${limits.listed.toLocaleString("en")} numbers and strings for \`in\`; not used by \`truthy\` and \`falsy\`.`,
   `Patterns have at most ${limits.pattern} characters, and compile to at most ${limits.instructions} instructions together.`,
   `All values together, without lists, have at most ${limits.values} characters, as JSON.`,
 ].join(" ");
@@ -196,7 +196,7 @@ const confirmations = InputOf<number | "final">({
   },
   accepts: { anyOf: [{ type: "integer", minimum: 0, maximum: limits.confirmations }, { type: "string", enum: ["final"] }] },
 }, {
-  description: "How many blocks the webhook stays behind the tip; `final`: until a block cannot be reverted any more. A block that is reverted before is never seen.",
+  description: "How many blocks the webhook stays behind the tip; `final`: until a block can no longer be reverted. A block that is reverted before that is never sent.",
 });
 
 /** Any JSON value of which the engine checks what the schema shows. */
@@ -207,7 +207,7 @@ const from = InputOf<string | number>({
   accepts: { anyOf: [{ type: "string" }, { type: "integer" }] },
 }, {
   description:
-    "Where it begins: `tip` (default), `genesis`, a height (what comes after its block) or a cursor. A webhook that is there already goes on from here, and what it had open is forgotten; left out, it goes on where it is.",
+    "Where it begins: `tip` (default), `genesis`, a height (what comes after its block) or a cursor. An existing webhook continues from here and drops its open deliveries; if `from` is left out, it stays where it is.",
 });
 
 /** What a client sets. */
@@ -223,7 +223,7 @@ const settings = {
   conditions: Type.Optional(conditionsInput),
   match: Type.Optional(match),
   confirmations: Type.Optional(confirmations),
-  order: Type.Optional(OneOf(orders, { description: "`first`: first attempts in order; `strict`: nothing overtakes; `none`." })),
+  order: Type.Optional(OneOf(orders, { description: "`first`: first attempts in order; `strict`: all deliveries in order; `none`: any order." })),
   batch: Type.Optional(
     checkedLater<BatchRule | null>({
       type: ["object", "null"],
@@ -233,11 +233,11 @@ const settings = {
       },
       required: ["size", "wait"],
       additionalProperties: false,
-      description: "Up to `size` events in one request, waiting for `wait` milliseconds until there are so many.",
+      description: "Up to `size` events in one request, which waits at most `wait` milliseconds to fill.",
     }),
   ),
-  rate: Type.Optional(checkedLater<number | null>({ type: ["number", "null"], exclusiveMinimum: 0, maximum: limits.rate, description: "Deliveries a second at the most." })),
-  headers: Type.Optional(checkedLater<Record<string, string>>({ type: "object", additionalProperties: { type: "string" }, description: "Further headers of its requests." })),
+  rate: Type.Optional(checkedLater<number | null>({ type: ["number", "null"], exclusiveMinimum: 0, maximum: limits.rate, description: "Deliveries per second, at most." })),
+  headers: Type.Optional(checkedLater<Record<string, string>>({ type: "object", additionalProperties: { type: "string" }, description: "Additional headers of its requests." })),
   description: Type.Optional(Type.String({ maxLength: limits.text })),
   tags: Type.Optional(ListOf(Text({ minLength: 1, maxLength: limits.text }), { maxItems: limits.tags })),
   signature: Type.Optional(
@@ -248,7 +248,7 @@ const settings = {
 
 /** What a webhook is shown with, so that it can be sent back as it is: not looked at. */
 export const shownMembers = ["id", "createdAt", "failingSince", "disabledBecause", "pausedUntil", "cursor", "behind"] as const;
-const shown = Object.fromEntries(shownMembers.map((name) => [name, Type.Optional(Type.Unknown({ description: "Not looked at." }))]));
+const shown = Object.fromEntries(shownMembers.map((name) => [name, Type.Optional(Type.Unknown({ description: "Ignored." }))]));
 
 export const WebhookInput = Type.Object({ ...settings, ...shown, target: Text({ description: "http or https URL." }) });
 /** What follows "is required" where a replacement lacks something: most who leave it out want to change one member. */
@@ -263,7 +263,7 @@ export const WebhookPatchInput = Type.Object({
   pausedUntil: Type.Optional(
     InputOf<null>(
       { parse: (value) => (value === null ? { value } : { rule: endsPauseRule }), accepts: { type: "null" } },
-      { description: "Null ends the pause of its target at once, for all webhooks that have it." },
+      { description: "Null ends the pause of its target at once, for all webhooks with that target." },
     ),
   ),
 });

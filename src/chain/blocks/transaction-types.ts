@@ -251,7 +251,7 @@ const members = Object.entries(sound) as [keyof typeof sound, (typeof sound)["ba
 /** Checks what `apply` returned, and the wallets that it asked for. @throws TypeError */
 export const requireSoundEffect = ({ key }: TransactionType, returned: unknown, wallets: readonly WalletDraft[]): void => {
   if (typeof returned === "object" && returned !== null && "then" in returned) {
-    throw new TypeError(`\`apply\` of ${key} returned a promise: its effects must be complete when it returns`);
+    throw new TypeError(`\`apply\` of ${key} returned a promise, but its effects must be complete when it returns`);
   }
   for (const wallet of wallets) {
     const wrong = members.find(([name, [, fits]]) => !fits(wallet[name]));

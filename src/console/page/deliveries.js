@@ -67,7 +67,7 @@ const Recover = ({ id, from, onDone }) => {
     }
   };
   return html`<form onSubmit=${recover} class="row">
-    <label for="since">Send again all that failed since</label>
+    <label for="since">Send again everything that failed since</label>
     <input id="since" name="since" type="datetime-local" step="1" required defaultValue=${new Date(from).toISOString().slice(0, 19)} /> UTC
     <button class="plain">Send again</button><${Failure} error=${error} />
   </form>`;
@@ -76,11 +76,11 @@ const Recover = ({ id, from, onDone }) => {
 /** What waits to be delivered, since when, and why. */
 export const Backlog = ({ webhook, tip, onDone }) => {
   const { value, error } = useLoaded((signal) => loadBacklog(webhook.id, signal), [webhook.id, tip]);
-  if (value === undefined) return html`<${Card} title="What waits" wide><${Failure} error=${error} /><//>`;
+  if (value === undefined) return html`<${Card} title="Waiting deliveries" wide><${Failure} error=${error} /><//>`;
   const { pending, retrying, dead, next, last } = value;
   const failed = [retrying, dead].filter(({ total }) => total > 0).map(({ oldest }) => oldest?.timestamp ?? Date.now());
   const isFew = retrying.total <= most;
-  return html`<${Card} title="What waits" wide><${Failure} error=${error} />
+  return html`<${Card} title="Waiting deliveries" wide><${Failure} error=${error} />
     ${pending.total + retrying.total + dead.total === 0 && html`<p class="notice">Nothing waits, and nothing was given up.</p>`}
     <${Facts} rows=${[
       ["Waiting for a first attempt", since(pending)],
@@ -101,7 +101,7 @@ const Attempts = ({ attempts }) => html`<${Table} caption="Attempts" rows=${atte
   ["Answer", (attempt) => html`<span class=${attempt.error === null ? "good" : "bad"}>${answerOf(attempt)}</span>
     <${AnswerBody} of=${attempt} />`],
 ]} />
-${attempts.length > 1 && html`<p class="notice">Of earlier attempts, the body of the answer is not kept.</p>`}`;
+${attempts.length > 1 && html`<p class="notice">The body of the answer is kept for the last attempt only.</p>`}`;
 
 /** Sends a delivery at once. Not one that waits for its first attempt, nor one that the chain has taken back. */
 const Send = ({ of: { id, webhookId, state }, onDone }) => {
@@ -116,7 +116,7 @@ const Send = ({ of: { id, webhookId, state }, onDone }) => {
 export const Deliveries = ({ webhookId, tip, onDone }) => {
   const [state, setState] = useState("");
   const list = (query, options) => client.webhooks.deliveries(webhookId, { ...query, state: state || undefined }, options);
-  const empty = state === "" ? "Nothing was sent yet." : "There is none in this state.";
+  const empty = state === "" ? "Nothing was sent yet." : "There are none in this state.";
   const table = (rows) => html`<${Table} caption="Deliveries" rows=${rows} empty=${empty} columns=${[
     ["Delivery", ({ id }) => html`<a href=${link("webhooks", webhookId, String(id))}>${id}</a>`],
     ["State", (row) => html`<span class=${`${kindOf(row.state)} state`}>${states[row.state]}</span>`],
@@ -124,7 +124,7 @@ export const Deliveries = ({ webhookId, tip, onDone }) => {
     ["Send", (row) => html`<${Send} of=${row} onDone=${onDone} />`],
     ["Next attempt", ({ dueAt }) => (dueAt === null ? "–" : html`<${Time} unix=${dueAt / 1000} short />`)],
     ["Attempts", ({ attemptCount }) => count(attemptCount), "num"],
-    ["Happened", ({ timestamp }) => html`<${Time} unix=${timestamp / 1000} short />`],
+    ["Event time", ({ timestamp }) => html`<${Time} unix=${timestamp / 1000} short />`],
     ["Event", ({ event }) => event],
   ]} />`;
   return html`<${Card} title="Deliveries, newest first" wide>
@@ -148,7 +148,7 @@ export const Delivery = ({ webhookId, id, tip }) => {
         <${Facts} rows=${[
           ["Event", value.event],
           ["State", html`<span class=${kindOf(value.state)}>${states[value.state]}</span>`],
-          ["Happened", html`<${Time} unix=${value.timestamp / 1000} />`],
+          ["Event time", html`<${Time} unix=${value.timestamp / 1000} />`],
           ["Next attempt", value.dueAt !== null && html`<${Time} unix=${value.dueAt / 1000} />`],
           ["webhook-id", html`<span class="id">${value.messageId}</span>`],
         ]} />

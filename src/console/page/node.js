@@ -43,15 +43,15 @@ const load = async (signal) => {
 /** What a problem means, for somebody who has to do something about it. */
 const words = {
   starting: "There is no state to show yet.",
-  "catching up": "Blocks that were missed are being read.",
+  "catching up": "Missed blocks are being read.",
   "behind the host": "The node has blocks that the store could not get.",
-  diverged: "The node's chain is another than the one shown here.",
-  stale: "There has been no block for a while: is the network, or forging, standing still?",
-  "store cannot be written": "What is shown is right, but grows old. Look at the disk.",
-  "full disk": "The disk is full. Make room; nothing else needs to be done.",
+  diverged: "The node's chain differs from the one shown here.",
+  stale: "There has been no block for a while. Has the network or forging stopped?",
+  "store cannot be written": "The data shown is correct, but no longer updated. Look at the disk.",
+  "full disk": "The disk is full. Free some space; nothing else is needed.",
   stopping: "The node is being stopped.",
-  "node unreachable": "The node that this replica follows does not answer. What is shown is right, but grows old.",
-  "node behind": "The node that this replica follows has fewer blocks than are shown here, as after a restore from a backup. What is shown is right, but grows old.",
+  "node unreachable": "The node that this replica follows does not answer. The data shown is correct, but no longer updated.",
+  "node behind": "The node that this replica follows has fewer blocks than this replica, as after a restore from a backup. The data shown is correct, but no longer updated.",
   failing: "Something is wrong.",
 };
 
@@ -59,7 +59,7 @@ const mark = (block) => block && html`<${BlockLink} id=${block.id}>${count(block
 
 /** Each problem once: the parts that have it may each have told of it. */
 const Problems = ({ of: { problem, detail = "" }, isLost }) => {
-  if (isLost) return html`<p class="notice bad">The node does not answer. Below is what it said last.</p>`;
+  if (isLost) return html`<p class="notice bad">The node does not answer. Its last answers are shown below.</p>`;
   if (problem === undefined) return html`<p class="notice good">All is well.</p>`;
   const details = new Set(detail.split("; ").filter((each) => each !== "" && each !== problem));
   return html`<p class="notice bad">${words[problem] ?? problem}</p><ul>${[...details].map((each) => html`<li key=${each}>${each}</li>`)}</ul>`;
@@ -82,8 +82,8 @@ const Process = ({ metrics, failing }) => {
     ["Running for", started !== undefined && lengthText(Date.now() / 1000 - started)],
     ["Store", metrics.portico_store_bytes !== undefined && bytesText(metrics.portico_store_bytes)],
     ["Free on its disk", metrics.portico_disk_free_bytes !== undefined && bytesText(metrics.portico_disk_free_bytes)],
-    ["Webhooks that fail", failingText(failing, metrics['portico_webhooks{state="failing"}'])],
-    ["Deliveries that wait", pending !== undefined && `${count(pending)} for a first attempt, ${count(retrying)} to be tried again`],
+    ["Failing webhooks", failingText(failing, metrics['portico_webhooks{state="failing"}'])],
+    ["Waiting deliveries", pending !== undefined && `${count(pending)} for a first attempt, ${count(retrying)} for a retry`],
     ["Metrics", started === undefined ? "not shown to this page" : html`<a href=${`${base}/metrics`}>for Prometheus</a>`],
   ]} /><//>`;
 };
@@ -110,11 +110,11 @@ export const Node = ({ tip, isLost }) => {
         ["Token", `${configuration.token} (${configuration.symbol})`],
         ["Network hash", html`<span class="id">${configuration.nethash}</span>`],
         ["Block time", `${configuration.constants.blocktime} s`],
-        ["Delegates that forge", count(configuration.constants.activeDelegates)],
+        ["Active delegates", count(configuration.constants.activeDelegates)],
         ["Node version", configuration.core?.version],
       ]} /><//>
       <${Card} title=${pool === undefined ? "Pool" : `Pool: ${count(pool.meta.totalCount)} transactions wait to be forged`} wide>
-        ${pool === undefined ? html`<p class="notice">This node tells nothing of its pool.</p>` : html`<${TransactionTable} transactions=${pool.data} empty="Nothing is waiting." />`}
+        ${pool === undefined ? html`<p class="notice">This node does not show its pool.</p>` : html`<${TransactionTable} transactions=${pool.data} empty="Nothing is waiting." />`}
       <//>
       <${Card} title=${peers === undefined ? "Peers" : `Peers: ${count(peers.meta.totalCount)}`} wide>
         <${Table} caption="Peers" rows=${peers?.data ?? []} keyOf=${({ ip, port }) => `${ip}:${port}`} empty="This node knows no peers." columns=${[

@@ -130,10 +130,10 @@ const Proof = ({ of: shown }) => {
   }
   if (isRefused(error, 404, 501)) return html`<p class="notice">The node has no proof of this transaction.</p>`;
   if (error !== undefined) return html`<${Failure} error=${error} />`;
-  if (value === undefined) return html`<p class="notice">Being checked …</p>`;
+  if (value === undefined) return html`<p class="notice">Checking …</p>`;
   const { block, confirmedBy, delegates, round, proven, trusted } = value;
   if (block.height === 1) {
-    return html`<p class="notice">Block 1 is where the chain begins. What it holds cannot be proven: compare its id with the network's.</p>`;
+    return html`<p class="notice">The chain begins with block 1. Its content cannot be proven; compare its id with the network's.</p>`;
   }
   const isEnough = 3 * confirmedBy > 2 * delegates.length;
   const by = `${count(confirmedBy)} of the ${count(delegates.length)} delegates of its round`;

@@ -15,7 +15,7 @@ const TokenForm = ({ onToken, error }) => {
   };
   return html`<h1 tabindex="-1">Webhooks</h1>
     <div class="grid"><${Card} title="The node's webhook token" wide>
-      <p class="notice">Webhooks are for those who run this node. The token is what --webhook-token says, or the content of the file webhook-token in the data folder. It is kept until this tab is closed.</p>
+      <p class="notice">Webhooks are for those who run this node. The token is the value of --webhook-token, or the content of the file webhook-token in the data folder. This page keeps it until the tab is closed.</p>
       <form class="stack" onSubmit=${enter}>
         <label for="token">Token</label><input id="token" name="token" type="password" autocomplete="off" required />
         <div class="row"><button>Continue</button></div>
@@ -33,7 +33,7 @@ const withToken = (Inner) => (props) => {
     setEntered(entered + 1);
   };
   const isWrong = isRefused(error, 401);
-  if (isWrong || readToken() === "") return html`<${TokenForm} onToken=${() => setEntered(entered + 1)} error=${isWrong ? new Error("The node does not take this token.") : undefined} />`;
+  if (isWrong || readToken() === "") return html`<${TokenForm} onToken=${() => setEntered(entered + 1)} error=${isWrong ? new Error("The node does not accept this token.") : undefined} />`;
   if (value === undefined) return html`<h1 tabindex="-1">Webhooks</h1>${isLoading ? null : html`<${Failure} error=${error} />`}`;
   return html`<${Inner} ...${props} events=${value} forget=${forget} />`;
 };
@@ -48,8 +48,8 @@ const Secret = ({ made }) => {
   // The form that asked for it may be a screen below.
   const place = useRef();
   useEffect(() => place.current.scrollIntoView({ block: "center" }), [made]);
-  return html`<${Card} title=${`Webhook ${made.id ?? ""}: its token and secret, shown this once`} wide>
-    <p role="status" ref=${place}>Keep them: receivers verify by them what they get.</p>
+  return html`<${Card} title=${`Webhook ${made.id ?? ""}: its token and secret, shown only once`} wide>
+    <p role="status" ref=${place}>Keep them. Receivers need them to verify deliveries.</p>
     <${Facts} rows=${[["Token", html`<span class="secret">${made.token}</span>`], ["Secret", html`<span class="secret">${made.secret}</span>`]]} />
   <//>`;
 };
@@ -107,7 +107,7 @@ const One = ({ id, tip, events }) => {
   });
   const resume = act(async () => {
     await client.webhooks.update(id, { pausedUntil: null });
-    tell("Its target is sent to again.");
+    tell("Deliveries to its target continue.");
   });
   const rotate = act(async () => {
     const secret = await client.webhooks.rotate(id);
@@ -129,7 +129,7 @@ const One = ({ id, tip, events }) => {
           ["Events", (webhook.events ?? [webhook.event]).join(", ")],
           ["Target", webhook.target],
           ["State", stateOf(webhook)],
-          ["Its target is paused", webhook.pausedUntil && html`until <${Time} unix=${webhook.pausedUntil / 1000} />`],
+          ["Target paused", webhook.pausedUntil && html`until <${Time} unix=${webhook.pausedUntil / 1000} />`],
           ["Position", webhook.cursor && `${webhook.cursor}, ${blocksText(webhook.behind)} behind`],
           ["Description", webhook.description || undefined],
           ["Tags", webhook.tags?.length > 0 ? webhook.tags.join(", ") : undefined],
@@ -145,7 +145,7 @@ const One = ({ id, tip, events }) => {
         </div>
         <${Replay} id=${id} onDone=${tell} />
       <//>
-      ${isEditing && html`<${Card} title="Change it" wide><${WebhookForm} webhook=${webhook} events=${events} onDone=${() => { setEditing(false); tell("It is changed."); }} /><//>`}
+      ${isEditing && html`<${Card} title="Edit the webhook" wide><${WebhookForm} webhook=${webhook} events=${events} onDone=${() => { setEditing(false); tell("The webhook was changed."); }} /><//>`}
       <${Deliveries} webhookId=${id} tip=${`${tip} ${done.times}`} onDone=${tell} />
     </div>`;
 };

@@ -44,7 +44,7 @@ export const docsRoutes = <State extends Scope>(): Route<State>[] => {
     body({
       ...common,
       path: "/docs",
-      summary: "Shows this reference as a page in which requests can be tried: the second generation, or the one that is asked for.",
+      summary: "Shows this reference as an interactive page: the second generation, or the one in the query.",
       query: GenerationQuery,
       content: { "text/html": Type.String() },
       answer: () => page("index.html"),

@@ -198,7 +198,7 @@ export const parseBounded = (raw: string, limit: number, before?: unknown): unkn
       validation: { source: "payload", keys: ["value"] },
     });
   }
-  if (longNumbers > mostExact(limit)) throw new NumberError(`one of more than ${mostExact(limit)} with so many digits or an exponent`);
+  if (longNumbers > mostExact(limit)) throw new NumberError(`one of more than ${mostExact(limit)} with many digits or an exponent`);
   const value = longNumbers > 0 ? parseExactJson(raw) : (before ?? (JSON.parse(raw) as unknown));
   if (typeof value !== "object" || value === null) throw inputError("payload", "value", "must be object");
   // It may be spelt with escapes.

@@ -251,7 +251,7 @@ export const At = InputOf<string>(
   },
   {
     description:
-      "Height or id of a block: the reply is the one given when that block was the tip. Or a time (ISO 8601, with its zone) or a day (UTC, its end): the last block at or before it.",
+      "Height or id of a block. The reply is of the state when that block was the tip. A time (ISO 8601, with its zone) or a day (UTC, its end) means the last block at or before it.",
   },
 );
 
@@ -265,11 +265,11 @@ export const atTakers =
 export const notAtHeight = (what: string): PorticoError =>
   new PorticoError(
     "NOT_AT_HEIGHT",
-    `${what}. These take "at": ${atTakers}. Blocks, transactions and votes are listed by height or timestamp then.`,
+    `${what}. These take "at": ${atTakers}. Then blocks, transactions and votes are listed by height or timestamp.`,
     { validation: { source: "query", keys: ["at"] } },
   );
 
 /** @throws PorticoError NOT_AT_HEIGHT if a route that does not take `at` is asked with it */
 export const refuseAt = (pairs: readonly (readonly [name: string, value: string])[]): void => {
-  if (pairs.some(([name]) => name === "at")) throw notAtHeight('"at" is not taken here');
+  if (pairs.some(([name]) => name === "at")) throw notAtHeight('"at" is not allowed here');
 };

@@ -110,12 +110,12 @@ const Failure = Type.Object(
         description: "Names the error, for programs. Only in the second generation.",
       }),
     ),
-    docs: Type.Optional(Type.String({ description: "For an unknown path: where the docs are." })),
+    docs: Type.Optional(Type.String({ description: "For an unknown path: the path of the docs." })),
     validation: Type.Optional(Type.Object({ source: Type.String(), keys: Type.Array(Type.String()) })),
     oldest: Type.Optional(
-      Type.Object(blockName, { description: "For what is kept no longer: the first block of which there is something." }),
+      Type.Object(blockName, { description: "If data is no longer kept: the oldest block with data." }),
     ),
-    tip: Type.Optional(Type.Object(blockName, { description: "For a cursor that is not known: the newest block." })),
+    tip: Type.Optional(Type.Object(blockName, { description: "If the cursor is not known: the newest block." })),
   },
   { title: "Failure" },
 );
@@ -210,17 +210,17 @@ const tagOf = <State extends Scope>({ resource, versions }: Route<State>): strin
 const tagsOf = <State extends Scope>(routes: readonly Route<State>[], groups: GroupDescriptions): OpenApiDocument["tags"] =>
   [...new Map(routes.map((route) => [tagOf(route), route]))].map(([name, { resource, versions }]) => {
     const about = groups[resource] ?? `Routes of ${resource}.`;
-    return { name, description: generationOf(versions) === 1 ? `${about} As clients of the ${firstGeneration} call them.` : about };
+    return { name, description: generationOf(versions) === 1 ? `${about} In the form for clients of the ${firstGeneration}.` : about };
   });
 
 const pageHint = "Answers with one page; `meta` has the total and links to the other pages, which all cost the same.";
 const cacheHint =
-  "The reply holds until the next block: its `ETag` changes with its bytes, and `X-Block-Height` is the height it was computed at.";
+  "The reply is valid until the next block. Its `ETag` changes with its bytes, and `X-Block-Height` is the height it was computed at.";
 const amountHint =
-  "Amounts are whole numbers of 1e-8 of the token. Some exceed 2^53, beyond which a JSON number loses digits in many languages: " +
-  "clients that are generated do well to ask for text, by `API-Amounts: string` or below `/strings`.";
+  "Amounts are whole numbers of 1e-8 of the token. Some exceed 2^53, beyond which a JSON number loses digits in many languages. " +
+  "Generated clients should ask for text, with `API-Amounts: string` or a path below `/strings`.";
 
-const streamHint = "The reply is a stream: read it as it comes. The page of the docs shows its first two seconds, 100 kB at the most.";
+const streamHint = "The reply is a stream; read it as it arrives. The docs page shows its first two seconds, at most 100 kB.";
 const isStream = /event-stream|ndjson/;
 
 /** What a client has to know of a route besides its summary. */
@@ -232,7 +232,7 @@ const descriptionOf = <State extends Scope>(route: Route<State>): string =>
     ...(route.authenticated === true ? ["Needs the token in `Authorization`."] : []),
     ...(isCached(route) && route.stateless !== true ? [cacheHint] : []),
     ...(hasAmount(replySchema(route)) && generationOf(route.versions) === 2 ? [amountHint] : []),
-    ...(generationOf(route.versions) === 1 ? ["Errors of the client are answered with 200 and `success: false`."] : []),
+    ...(generationOf(route.versions) === 1 ? ["Client errors have the status 200 and `success: false`."] : []),
   ].join(" ");
 
 const operationOf = <State extends Scope>(

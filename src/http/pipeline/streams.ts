@@ -202,7 +202,7 @@ export interface Streams {
 export const createStreams = ({ logger, isStopping }: { logger: Logger; isStopping(): boolean }): Streams => {
   const open = new Set<BodyStream>();
   const endless = new Set<BodyStream>();
-  const failed = (error: unknown): void => logger.warn(`A reply was cut off, because what it is made from failed: ${messageOf(error)}`);
+  const failed = (error: unknown): void => logger.warn(`A reply was cut off, because its source failed: ${messageOf(error)}`);
   return {
     get count() {
       return open.size;

@@ -81,7 +81,7 @@ export const copyStore = async ({ path, root }: Pick<Environment, "path" | "root
  * @throws PorticoError STORE_DAMAGED, STORE_FOREIGN; the folder is then as it was, and the copy is left to the caller
  */
 export const adoptStore = async ({ file, height, id, digest }: Omit<StoreCopy, "layout">, { dataDir, folder, rules, undoBlocks }: { dataDir: string; folder: string; rules: ChainRules; undoBlocks: number }): Promise<void> => {
-  if (existsSync(storeFile(dataDir))) throw new PorticoError("STORE_IN_USE", `${storeFile(dataDir)} is there already`);
+  if (existsSync(storeFile(dataDir))) throw new PorticoError("STORE_IN_USE", `${storeFile(dataDir)} already exists`);
   makeFolder(folder);
   const draft = storeFile(folder);
   renameSync(file, draft);

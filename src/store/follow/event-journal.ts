@@ -77,7 +77,7 @@ const setAside = (path: string, lines: readonly string[], logger: JournalNeeds["
   appendFileSync(file, "");
   keepFromOthers(file);
   appendFileSync(file, lines.map((line) => `${line}\n`).join(""));
-  logger?.error(`webhooks: ${lines.length === 1 ? "an event" : `${lines.length} events`} in ${path} cannot be read: set aside in ${file}, and not delivered; the others are`);
+  logger?.error(`webhooks: ${lines.length === 1 ? "an event" : `${lines.length} events`} in ${path} cannot be read and will not be delivered; kept in ${file}`);
 };
 
 /**

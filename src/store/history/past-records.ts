@@ -119,8 +119,8 @@ const missing = (oldest: number, reading: ReadSession, message: string): Portico
 
 /** What is thrown for a height whose state is not known; `oldest`: the first that is. */
 export const historyMissing = (oldest: number, reading: ReadSession): PorticoError =>
-  missing(oldest, reading, `The state at that height is not kept: the oldest is that at height ${oldest}.`);
+  missing(oldest, reading, `The state at that height is not kept. The oldest state is at height ${oldest}.`);
 
 /** What is thrown for changes of a wallet by blocks whose rows are not kept: those up to the oldest state. */
 export const changesMissing = (oldest: number, reading: ReadSession): PorticoError =>
-  missing(oldest, reading, `What changed this wallet up to height ${oldest} is not kept: ask from height ${oldest + 1} on.`);
+  missing(oldest, reading, `Changes of this wallet up to height ${oldest} are not kept. Ask from height ${oldest + 1} on.`);

@@ -225,7 +225,7 @@ const hasDatabase = (root: RootDatabase<unknown, Buffer>, name: string): boolean
 export const otherLayout = (path: string): PorticoError =>
   new PorticoError(
     "STORE_FOREIGN",
-    `${path} is no store of layout ${layoutVersion}, the only one that this version reads: move it away and the chain is reindexed from the block source; webhooks are kept`,
+    `${path} is not a store of layout ${layoutVersion}, the only one that this version reads: move it away and the chain is reindexed from the block source; webhooks are kept`,
   );
 
 /** Only looks: a database that is not there would be made by opening it. @throws PorticoError STORE_FOREIGN */

@@ -125,4 +125,4 @@ export const createSearches = ({ turn = 2, most = 32 }: Partial<SearchesOptions>
 };
 
 const tooWide = (rows: number): string =>
-  `The search would have to look at more than ${rows} rows: narrow it, by an address, a delegate, a block or a shorter range of time or height.`;
+  `The search would scan more than ${rows} rows. Narrow it by an address, a delegate, a block or a shorter range of time or height.`;

@@ -51,7 +51,7 @@ const patience = 2_000;
 const missing = ({ height, id }: Tip, other: string | undefined, hasSource: boolean): PorticoError => {
   const named = `block ${height} (${id})`;
   if (other !== undefined)
-    return new PorticoError("BLOCK_DOES_NOT_CHAIN", `the host has applied ${named}, but the store has another there (${other})`);
+    return new PorticoError("BLOCK_DOES_NOT_CHAIN", `the host has applied ${named}, but the store has another block at that height (${other})`);
   return new PorticoError(
     "BLOCK_DOES_NOT_CHAIN",
     hasSource
@@ -88,7 +88,7 @@ const createAwaited = (idAt: (height: number) => string | undefined, hasSource: 
 /** A database that was rolled back, or is read anew: the host will have these blocks again, or others. Until then the store keeps them. */
 const requireWhole = (end: number | undefined, tip: Tip | undefined): void => {
   if (end === undefined) return;
-  throw new PorticoError("BLOCK_DOES_NOT_CHAIN", `the block source ends at height ${end}, but had the store's blocks above it before, which end at height ${tip?.height ?? 0}: was the host's database rolled back?`);
+  throw new PorticoError("BLOCK_DOES_NOT_CHAIN", `the block source ends at height ${end}, but earlier it had the store's blocks up to height ${tip?.height ?? 0}; was the host's database rolled back?`);
 };
 
 /** Blocks in a row that come from the block source alone before that is told. */
@@ -127,12 +127,12 @@ const createHints = (logger: Logger) => {
         parseBlockHeader(payload as BlockData | undefined);
       } catch (error) {
         const kind = `${event} was emitted with ${shapeOf(payload)}`;
-        tell(kind, `${kind}, where the payload has to be a block (${messageOf(error)}); the block source is asked`);
+        tell(kind, `${kind} instead of a block (${messageOf(error)}); blocks are read from the block source`);
       }
     },
     polled: (blocks: number): void => {
       polled += Math.max(0, blocks);
-      if (polled >= mostPolled) tell("", `the last ${polled} blocks came from the block source, and none by an event: the host's \`events\` are to emit \`block.applied\` and \`block.reverted\`, by these names, or blocks are some seconds late`);
+      if (polled >= mostPolled) tell("", `the last ${polled} blocks came from the block source, and none from an event; blocks are seconds late unless the host's \`events\` emit \`block.applied\` and \`block.reverted\`, by exactly these names`);
     },
   };
 };

@@ -105,10 +105,10 @@ export const createGoingBack = ({ store, source, hasSource, logger, begin, onReb
     if (first === undefined || first.id !== store.idAt(1) || (fork > 1 && second?.id !== store.idAt(2))) {
       throw new PorticoError(
         "STORE_UNDO_EXHAUSTED",
-        `the host's chain leaves the store's after block ${fork}, further back than can be reverted (\`undoBlocks\`), and the block source does not have the blocks from genesis on, to rebuild the store from: let \`blocks\` read the whole chain`,
+        `the host's chain forks from the store's after block ${fork}, further back than can be reverted (\`undoBlocks\`), and the block source lacks the blocks from genesis on that a rebuild needs: let \`blocks\` read the whole chain`,
       );
     }
-    logger.warn(`the host's chain leaves the store's after block ${fork}, further back than can be reverted (\`undoBlocks\`): the store is rebuilt from the block source; until then nothing is served`);
+    logger.warn(`the host's chain forks from the store's after block ${fork}, further back than can be reverted (\`undoBlocks\`); the store is rebuilt from the block source, and nothing is served until then`);
     await empty(fork);
   };
 
@@ -132,7 +132,7 @@ export const createGoingBack = ({ store, source, hasSource, logger, begin, onReb
     toHeight: async (height) => {
       if (height < 1) return;
       if (store.canRevertTo(height)) return revertTo(height);
-      if (!hasSource) throw exhausted(height, "there is no block source to rebuild it from: give `createApiPlugin` the option `blocks`, and the store is rebuilt by itself; its webhooks are kept");
+      if (!hasSource) throw exhausted(height, "there is no block source to rebuild it from: give `createApiPlugin` the option `blocks`, and the store is rebuilt automatically; its webhooks are kept");
       const fork = await find();
       if (source.isStopped()) return;
       const why = obstacle(fork, height);

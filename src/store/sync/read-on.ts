@@ -163,7 +163,7 @@ const finish = ({ store, source, logger }: ReadOnNeeds): void => {
   const rebuild = store.rebuilding();
   store.markComplete();
   if (rebuild === undefined) return;
-  if (rebuild.height < rebuild.fork) logger.warn(`the block source ends at height ${rebuild.height}, but had ${rebuild.fork} blocks of the store's when that began to be rebuilt from it: was the host's database rolled back?`);
+  if (rebuild.height < rebuild.fork) logger.warn(`the block source ends at height ${rebuild.height}, but had ${rebuild.fork} of the store's blocks when the rebuild began; was the host's database rolled back?`);
   logger.info(`the store is rebuilt, up to block ${rebuild.height}`);
 };
 

@@ -28,7 +28,7 @@ const requireBlocks = (answer: unknown): BlockData[] => {
   if (wrong > 1) return answer.slice(0, wrong) as BlockData[];
   const height: unknown = (answer[wrong] as Partial<BlockData> | null | undefined)?.height;
   const fault = height === undefined ? "without a height" : `whose height is ${shown(height)}, which is not a number`;
-  throw new PorticoError("BLOCK_INVALID", `\`blocks.read\` returned a block ${fault}: its blocks must have the members of those in events, and their transactions`);
+  throw new PorticoError("BLOCK_INVALID", `\`blocks.read\` returned a block ${fault}: blocks must have the same members as in events, and their transactions`);
 };
 
 export const createSourceReads = (source: BlockSource | undefined): SourceReads => {

@@ -76,7 +76,7 @@ export const createFormatCheck = (nethash: string | undefined): EntryCheck => {
       }
     },
     end: () => {
-      if (format === undefined) return { faults: ["it does not say which layout it has, and of which network it is"] };
+      if (format === undefined) return { faults: ["it does not name its layout and its network"] };
       const isOther = nethash !== undefined && format.nethash !== nethash;
       return {
         faults: isOther ? [`it belongs to the network ${String(format.nethash)}, not to ${nethash}`] : [],

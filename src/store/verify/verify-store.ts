@@ -42,7 +42,7 @@ const metaFaults = (file: PageFile): string[] => {
       ? []
       : [`its meta pages are those of transactions ${first.transaction} and ${second.transaction}, which do not follow each other`];
   if ([first, second].some(({ mapSize }) => mapSize > largestMap))
-    faults.push("a meta page says that the file may be larger than any can be");
+    faults.push("a meta page allows a larger file than LMDB does");
   return faults;
 };
 
@@ -79,7 +79,7 @@ const numberFaults = (file: PageFile): string[] => {
 const createPageUse = (lastPage: number) => {
   const used = new Uint8Array(lastPage + 1);
   return (first: number, count: number): string | undefined => {
-    if (!Number.isSafeInteger(first) || first < 2 || count < 1 || first + count - 1 > lastPage) return "is none of the file's pages";
+    if (!Number.isSafeInteger(first) || first < 2 || count < 1 || first + count - 1 > lastPage) return "is not a page of the file";
     for (let page = first; page < first + count; page++)
       if (used[page] === 1) return page === first ? "is used twice" : `and those after it include page ${page}, which is used twice`;
     used.fill(1, first, first + count);
@@ -130,7 +130,7 @@ export interface VerifyOptions {
   dataDir: string;
   /** Hash of the network's payload that the store must belong to. @default any */
   nethash?: string;
-  /** Told now and then how many pages have been read. @default none */
+  /** Called now and then with the number of pages read. @default none */
   onProgress?: (pages: number) => void;
 }
 
@@ -204,8 +204,8 @@ const verifyFile = async (path: string, checks: readonly EntryCheck[], { onProgr
 };
 
 /**
- * Reads all of a store, page by page and without LMDB, and says what is damaged. Writes nothing; beside a node that runs, the state is
- * that of the moment at which it begins.
+ * Reads all of a store, page by page and without LMDB, and reports damage. It writes nothing. Beside a running node, it checks the state at
+ * the moment when it begins.
  * @throws PorticoError NOT_READY if there is no store in the folder; STORE_FOREIGN if it is one of another layout
  */
 export const verifyStore = async (options: VerifyOptions): Promise<Verification> => {

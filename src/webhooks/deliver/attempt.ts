@@ -185,7 +185,7 @@ const createHasten = ({ store, time, clock, logger, brought }: AttemptsNeeds) =>
       });
     store.transactionSoon(work, { isLong: true }).then(brought, (error: unknown) => {
       target.mayBeDown = true;
-      logFailure(logger, "retries cannot be made due", error);
+      logFailure(logger, "retries cannot be brought forward", error);
       // Their queues passed them over meanwhile.
       brought(ids);
     });

@@ -38,7 +38,7 @@ const dueAgain = (row: DeliveryRow, now: number): DeliveryRow =>
 
 /** @throws PorticoError BAD_REQUEST */
 const checkPings = ({ enabled }: WebhookRow): void => {
-  if (!enabled) throw new PorticoError("BAD_REQUEST", "The webhook is disabled: enable it to ping it.", { validation: { source: "params", keys: ["id"] } });
+  if (!enabled) throw new PorticoError("BAD_REQUEST", "The webhook is disabled. Enable it to ping it.", { validation: { source: "params", keys: ["id"] } });
 };
 
 /** Deliveries of a webhook as clients see them: none is sent again before its target's pause ends. */
@@ -67,7 +67,7 @@ const find = (store: WebhookStore, webhookId: number, id: number): { webhook: We
 
 /** Why a delivery is not sent again: the receiver's last word would not be what the chain says. */
 const takenBack = (): PorticoError =>
-  new PorticoError("BAD_REQUEST", "The delivery tells what the chain has taken back since: it is not sent again.", {
+  new PorticoError("BAD_REQUEST", "The chain has since undone what the delivery reports, so it is not sent again.", {
     validation: { source: "params", keys: ["deliveryId"] },
   });
 

@@ -328,7 +328,7 @@ export const createRecords = (rules: RecordRules, needs: RecordNeeds, onRecorded
     try {
       work();
     } catch (error) {
-      logFailure(logger, "what follows the outcomes of deliveries failed", error);
+      logFailure(logger, "the outcomes of deliveries could not be passed on", error);
     }
   };
 

@@ -91,7 +91,7 @@ const createLocate = ({ store, follow, logger, keepsChain }: PositionsNeeds) => 
       // A chain that is being imported again may reach it.
       const height = (await follow.height()) ?? 0;
       if (heightOf(from) > height) return undefined;
-      logger.error(`webhooks: webhook ${webhook.id} begins at the tip, as ${JSON.stringify(from)} is not known: ${messageOf(error)}`);
+      logger.error(`webhooks: webhook ${webhook.id} begins at the tip, because ${JSON.stringify(from)} is not known: ${messageOf(error)}`);
       return follow.tip(options);
     }
   };

@@ -177,7 +177,7 @@ const createTake = ({ register, recorder }: ReaderNeeds, positions: ReaderPositi
 const createWalk = ({ follow, recorder, store, logger }: ReaderNeeds, positions: ReaderPositions) => {
   const forget = async (reader: Reader, entry: LedgerEntry): Promise<void> => {
     const id = reader.webhookId;
-    logger.warn(`webhooks: webhook ${id} is not told of what was reverted of block ${blockName(entry)}, which is no longer kept`);
+    logger.warn(`webhooks: webhook ${id} gets no reversal of block ${blockName(entry)}, which is no longer kept`);
     await store.transactionSoon(() => {
       if (positions.isCurrent(reader)) store.removeLedgerEntry(id, entry);
     });
@@ -236,7 +236,7 @@ const createRecover =
     const what = role === "live" ? "" : "a replay of ";
     for (const id of readers.keys()) {
       const why = `the block of its cursor, ${position.cursor}, is neither on the chain nor kept`;
-      logger.warn(`webhooks: ${what}webhook ${id} goes on from ${cursor}: ${why}`);
+      logger.warn(`webhooks: ${what}webhook ${id} continues from ${cursor}, because ${why}`);
     }
     await store.transactionSoon(() => {
       for (const [id, reader] of readers) {

@@ -46,7 +46,7 @@ const parse = (text: string): Archive => {
     throw new PorticoError("BAD_REQUEST", `The webhooks to be imported are not JSON: ${messageOf(error)}`);
   }
   if (archive?.portico !== "webhooks" || archive.version !== version || !Array.isArray(archive.webhooks)) {
-    throw new PorticoError("BAD_REQUEST", `This is no export of webhooks that this version reads (version ${version}).`);
+    throw new PorticoError("BAD_REQUEST", `This is not a webhook export that this version can read (version ${version}).`);
   }
   return archive as Archive;
 };
@@ -74,7 +74,7 @@ export const createArchive = ({ store, register, attempts, keepPosition, onChang
       const { webhooks } = parse(text);
       const taken = webhooks.map(({ webhook }) => webhook.id).filter((id) => store.webhook(id) !== undefined);
       if (taken.length > 0)
-        throw new PorticoError("BAD_REQUEST", `Webhooks cannot be imported under numbers that are in use: ${taken.join(", ")}.`);
+        throw new PorticoError("BAD_REQUEST", `Webhooks cannot be imported, because these ids are in use: ${taken.join(", ")}.`);
       store.transaction(() => {
         for (const { webhook, progress, ledger } of webhooks) {
           store.importWebhook(webhook);

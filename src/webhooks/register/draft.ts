@@ -47,7 +47,7 @@ export const limits = {
 } as const;
 
 /** What `pausedUntil` has to be where a webhook is patched. */
-export const endsPauseRule = "must be null, which ends the pause: a target is paused by what it answers";
+export const endsPauseRule = "must be null, which ends the pause; only an answer of the target begins one";
 
 /** Whether a change of a webhook ends the pause of its target. @throws PorticoError BAD_REQUEST */
 export const endsPause = (pausedUntil: unknown): boolean => {
@@ -193,12 +193,12 @@ const checkHeaders = (headers: Record<string, string>): Record<string, string> =
   const names = new Set<string>();
   for (const [name, value] of entries) {
     const lower = name.toLowerCase();
-    if (names.has(lower)) refuse(`headers.${name}`, "is given twice: the letter case of a header's name makes no difference");
+    if (names.has(lower)) refuse(`headers.${name}`, "is given twice; the names of headers are case-insensitive");
     names.add(lower);
     if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/.test(name)) refuse(`headers.${name}`, "is not the name of a header");
-    if (ownHeaders.test(name)) refuse(`headers.${name}`, "must not be given: it belongs to HTTP itself or to the signature");
+    if (ownHeaders.test(name)) refuse(`headers.${name}`, "must not be given; it is reserved for HTTP or the signature");
     if (typeof value !== "string" || value.length > limits.text || /[^\t\x20-\x7e]/.test(value))
-      refuse(`headers.${name}`, `must be a text of at most ${limits.text} printable characters of ASCII`);
+      refuse(`headers.${name}`, `must be a string of at most ${limits.text} printable characters of ASCII`);
   }
   return Object.fromEntries(entries.map(([name, value]) => [name.toLowerCase(), value.trim()]));
 };
@@ -206,9 +206,9 @@ const checkHeaders = (headers: Record<string, string>): Record<string, string> =
 const isText = (value: unknown): value is string => typeof value === "string" && value.length <= limits.text;
 
 const checkTags = (tags: string[]): string[] => {
-  if (!Array.isArray(tags) || tags.length > limits.tags) return refuse("tags", `must be a list of at most ${limits.tags} texts`);
+  if (!Array.isArray(tags) || tags.length > limits.tags) return refuse("tags", `must be a list of at most ${limits.tags} strings`);
   const wrong = tags.findIndex((tag) => !isText(tag) || tag === "");
-  if (wrong !== -1) return refuse(`tags.${wrong}`, `must be a text of 1 to ${limits.text} characters`);
+  if (wrong !== -1) return refuse(`tags.${wrong}`, `must be a string of 1 to ${limits.text} characters`);
   return [...new Set(tags)];
 };
 
@@ -227,7 +227,7 @@ export const checkDraft = (draft: WebhookDraft, { guard, events }: DraftRules): 
   if (refusal !== undefined) refuse("target", refusal);
   if (![true, false, "true", "false"].includes(enabled)) refuse("enabled", "must be true or false");
   checkConditions(conditions);
-  if (!isText(description)) refuse("description", `must be a text of at most ${limits.text} characters`);
+  if (!isText(description)) refuse("description", `must be a string of at most ${limits.text} characters`);
   return {
     events: names,
     target,

@@ -29,7 +29,7 @@ const longText = 500;
 /** For whoever writes `data.height` for `height`: it is `data` that conditions are about. */
 const pathHint = (payload: unknown, [first, ...path]: readonly string[]): string => {
   const key = path.join(".");
-  return first === "data" && subjectsAt(payload, { key, path }).length > 0 ? `. Write "${key}": keys begin within "data"` : "";
+  return first === "data" && subjectsAt(payload, { key, path }).length > 0 ? `. Write "${key}"; keys are relative to "data"` : "";
 };
 
 const holds = async (condition: CompiledCondition, subjects: readonly Subject[], patterns: Pick<PatternWorker, "test">): Promise<boolean> => {

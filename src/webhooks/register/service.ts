@@ -99,7 +99,7 @@ const beginning = ({ follow, keepsChain }: ServiceNeeds, row: Pick<WebhookRow, "
 /** @throws PorticoError NOT_SUPPORTED */
 const requireConfirmations = ({ keepsChain }: ServiceNeeds, { confirmations }: Pick<WebhookRow, "confirmations">): void => {
   if (!keepsChain && confirmations !== 0)
-    throw new PorticoError("NOT_SUPPORTED", "Confirmations are not supported by this node: its host's chain offers no changes.");
+    throw new PorticoError("NOT_SUPPORTED", "This node does not support confirmations, because its host's chain offers no changes.");
 };
 
 /** Adds webhooks; within a transaction. */
@@ -188,15 +188,15 @@ const createChanging = (needs: ServiceNeeds) => {
 /** A replay as it may be asked for; `add` writes it within a transaction. @throws PorticoError NOT_SUPPORTED, NOT_READY, BAD_REQUEST */
 const prepareReplay = ({ store, follow, keepsChain }: ServiceNeeds, id: number, { from, to }: Parameters<Service["replay"]>[1]): { add(): void } => {
   const { enabled, events, confirmations } = webhookRow(store, id);
-  if (!keepsChain) throw new PorticoError("NOT_SUPPORTED", "Not supported by this node: its host offers no blocks of the past.");
+  if (!keepsChain) throw new PorticoError("NOT_SUPPORTED", "This node does not support replays, because its host offers no past blocks.");
   if (!enabled) throw inputError("params", "id", "must be an enabled webhook");
   if (!wantsChainEvents({ events }))
-    throw inputError("params", "id", "must be a webhook of events that follow from the chain: the host's own are not sent again");
+    throw inputError("params", "id", "must be a webhook with events of the chain; the host's own events cannot be replayed");
   if (from < 1 || from > to) throw inputError("payload", "from", 'must be a height of 1 or more, not above "to"');
   const tip = atOnce(() => follow.tip(optionsOf({ events, confirmations }, keepsChain)));
   if (tip === undefined) throw new PorticoError("NOT_READY");
   const seen = tip.block?.height ?? 0;
-  if (to > seen) throw inputError("payload", "to", `must not be above ${seen}, the height that the webhook may see`);
+  if (to > seen) throw inputError("payload", "to", `must not be above ${seen}, the highest block with enough confirmations for this webhook`);
   const cursor = atOnce(() => follow.locate(from === 1 ? "genesis" : String(from - 1), { hostEvents: false }));
   if (cursor === undefined) throw new PorticoError("NOT_READY");
   return {
@@ -204,7 +204,7 @@ const prepareReplay = ({ store, follow, keepsChain }: ServiceNeeds, id: number, 
       const progress = store.progress(id);
       const replays = progress.replays ?? [];
       if (replays.length >= mostReplays)
-        throw new PorticoError("BAD_REQUEST", `The webhook has ${mostReplays} replays already: wait until one has ended.`);
+        throw new PorticoError("BAD_REQUEST", `The webhook has ${mostReplays} replays already. Wait until one has ended.`);
       const next = 1 + Math.max(0, ...replays.map((replay) => replay.id));
       store.putProgress(id, { ...progress, replays: [...replays, { id: next, cursor: cursorText(cursor), to }] });
       store.putWebhook(webhookRow(store, id));

@@ -79,7 +79,7 @@ const generatedToken = async (dataDir: string, logger: Logger): Promise<string> 
   }
   const kept = (await readToken(path, logger)) ?? "";
   if (kept.length < shortestToken)
-    throw new PorticoError("OPTION_INVALID", `${path} does not contain a valid token: remove it and the next start generates another`);
+    throw new PorticoError("OPTION_INVALID", `${path} does not contain a valid token; remove it, and the next start generates another`);
   logger.info(`webhooks: the token is kept in ${path}`);
   return kept;
 };

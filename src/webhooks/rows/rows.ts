@@ -134,7 +134,7 @@ export interface DeliveryRow {
   finishedAt: number | null;
   /** Whether it is the last of its group that the webhook is sent. */
   last?: boolean | undefined;
-  /** Of a reversal: the `webhook-id` of what it takes back. */
+  /** Only in a reversal: the `webhook-id` of the delivery that it undoes. */
   reverts?: string | undefined;
   /** Set once the chain has taken back what it tells: it is attempted no more. */
   isTakenBack?: true | undefined;

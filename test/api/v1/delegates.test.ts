@@ -326,7 +326,7 @@ for (const name of chainNames) {
         const response = await ignorant.ask("/v1/delegates/getNextForgers");
         const told = [response.status, await response.json()];
         await ignorant.stop();
-        expect(told).to.deep.equal([501, { success: false, statusCode: 501, error: "Not Implemented", message: "This node does not offer that." }]);
+        expect(told).to.deep.equal([501, { success: false, statusCode: 501, error: "Not Implemented", message: "This node does not support that." }]);
       });
 
       it("refuses a limit that is not a number", async () => {

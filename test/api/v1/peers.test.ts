@@ -127,7 +127,7 @@ describe("peers, first generation", () => {
     const lonely = await serveFirst("core3-testnet-a");
     expect(await lonely.get("/peers")).to.deep.equal({ peers: [], totalCount: 0, success: true });
     expect(await lonely.refusal("/peers/get?ip=10.0.0.2&port=4001")).to.equal("Peer 10.0.0.2:4001 not found");
-    expect(await lonely.refusal("/peers/version")).to.equal("This node does not tell its version.");
+    expect(await lonely.refusal("/peers/version")).to.equal("This node does not report its version.");
     await lonely.stop();
   });
 });

@@ -117,7 +117,7 @@ const lockFault = (path: string): string | undefined => {
   if (!existsSync(lock)) return creationFault(path, lock);
   if (!statSync(lock).isFile()) return `its lock file ${lock} is not a file`;
   // Not opened to find out: closing it would release the locks that this process has on it.
-  return mayReadAndWrite(lock) ? undefined : `its lock file ${lock} cannot be written, which is needed to read, too`;
+  return mayReadAndWrite(lock) ? undefined : `its lock file ${lock} cannot be written, which is necessary even for reading`;
 };
 
 /**

@@ -88,9 +88,9 @@ const nodeAt = (page: Buffer, at: number, isLeaf: boolean): TreeNode | undefined
 /** The nodes of a page of a tree; a text that says what is wrong with it. They share the page's memory. */
 const treePage = (page: Buffer, number: number, newest: bigint): TreePage | string => {
   const flags = page.readUInt16LE(pageHeader.flags);
-  if (flags !== pageFlags.branch && flags !== pageFlags.leaf) return "is no page of a tree";
-  if (page.readBigUInt64LE(pageHeader.number) !== BigInt(number)) return "bears the number of another page";
-  if (page.readBigUInt64LE(pageHeader.transaction) > newest) return "is of a transaction that has not been";
+  if (flags !== pageFlags.branch && flags !== pageFlags.leaf) return "is not a page of a tree";
+  if (page.readBigUInt64LE(pageHeader.number) !== BigInt(number)) return "has the number of another page";
+  if (page.readBigUInt64LE(pageHeader.transaction) > newest) return "belongs to a transaction later than the last one";
   const [lower, upper] = [page.readUInt16LE(pageHeader.lower), page.readUInt16LE(pageHeader.upper)];
   if (lower % 2 !== 0 || lower > upper || upper > page.length - pageHeader.length) return "has no valid bounds";
   const nodes: TreeNode[] = [];
@@ -176,13 +176,13 @@ function* walkTree(tree: Tree, { file, pageSize, newest, compare }: TreeWalk, vi
     const wrong = visitor.page(first, count);
     if (wrong !== undefined) return fault(first, wrong);
     const bytes = Buffer.allocUnsafe(count * pageSize);
-    return file.read(first, bytes, pageSize) ? bytes : fault(first, "is missing: the file ends before");
+    return file.read(first, bytes, pageSize) ? bytes : fault(first, "is missing, because the file ends before it");
   };
 
   const valueOf = (node: TreeNode, page: number): Buffer | undefined => {
     if ((node.flags & nodeFlags.onOtherPages) === 0) return node.data;
     const where = overflowOf(node, pageSize);
-    if (where === undefined) return fault(page, "refers to pages that cannot be");
+    if (where === undefined) return fault(page, "refers to pages that cannot exist");
     const bytes = read(where.page, where.pages);
     if (bytes === undefined) return undefined;
     found.overflowPages += where.pages;
@@ -223,7 +223,7 @@ function* walkTree(tree: Tree, { file, pageSize, newest, compare }: TreeWalk, vi
   const figures = Object.keys(found) as (keyof Figures)[];
   const wrong = faults === 0 ? figures.find((name) => found[name] !== tree[name]) : undefined;
   if (wrong !== undefined)
-    fault(tree.root, `begins a tree of ${found[wrong]} ${wordsFor[wrong]}, not of ${tree[wrong]} as it is said to be`);
+    fault(tree.root, `begins a tree of ${found[wrong]} ${wordsFor[wrong]}, not of the recorded ${tree[wrong]}`);
 }
 
 const wordsFor: Record<keyof Figures, string> = { branchPages: "branch pages", leafPages: "leaf pages", overflowPages: "pages of long values", entries: "entries" };
@@ -257,7 +257,7 @@ export function* walkDatabases({ main, pageSize, transaction }: Meta, file: Pick
     entry: ({ key, value, flags }) => {
       const name = nameOf(key);
       if (flags === nodeFlags.isDatabase && value.length === treeLength) found.push({ name, value: Buffer.from(value) });
-      else visitor.fault(undefined, main.root ?? 0, `lists what is no database: ${JSON.stringify(name)}`);
+      else visitor.fault(undefined, main.root ?? 0, `lists something that is not a database: ${JSON.stringify(name)}`);
     },
   });
   for (const { name, value } of found) {
