@@ -116,7 +116,7 @@ describe("the interactive reference, in Chromium", () => {
     expect(groups.filter((group) => group.includes("first generation"))).to.deep.equal([]);
     const guide = await page.locator(".info li").allInnerTexts();
     expect(guide.map((line) => line.split(/[ :]/)[0])).to.include.members(["Amounts", "Lists", "Events"]);
-    expect(guide.join(" ")).to.include("at, a height").and.to.include("token");
+    expect(guide.join(" ")).to.include("at (a height").and.to.include("token");
   });
 
   it("fills every GET of the second generation with what the node has: it is answered with 200", async () => {

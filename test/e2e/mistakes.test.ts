@@ -36,7 +36,7 @@ const mistakes: Mistake[] = [
   { what: "a day that no month has", path: "/blocks?timestamp.from=2023-02-31", status: 400, code: "BAD_REQUEST", says: [`"timestamp.from" ${aboutTime}`] },
   { what: "a time on a day that no month has", path: "/transactions?timestamp.from=2023-02-29T12:00:00Z", status: 400, code: "BAD_REQUEST", says: [aboutTime] },
   { what: "a statement up to a day that no month has", path: "/wallets/DGihocTkwDygiFvmg6aG8jThYTic47GzU9/statement?to=2023-04-31", status: 400, code: "BAD_REQUEST", says: ['"to" must be a height, an ISO 8601 time with its zone (+ is written as %2B), or a date'] },
-  { what: "rewards without an address that has a letter too few", path: "/delegates/genesis_1/rewards?exclude=DGihocTkwDygiFvmg6aG8jThYTic47GzU", status: 400, code: "BAD_REQUEST", says: ["exclude", "no address of this network"] },
+  { what: "rewards without an address that has a letter too few", path: "/delegates/genesis_1/rewards?exclude=DGihocTkwDygiFvmg6aG8jThYTic47GzU", status: 400, code: "BAD_REQUEST", says: ["exclude", "not an address of this network"] },
   { what: "a time before there was a chain", path: "/transactions?timestamp.to=2016-01-01", status: 400, code: "BAD_REQUEST", says: [`must not lie before the network's epoch (${epoch})`] },
   { what: "a time in a search that is none", path: "/transactions/search", body: { timestamp: { from: -1 } }, status: 400, code: "BAD_REQUEST", says: [`"timestamp.from" ${aboutTime}`] },
   { what: "an address as a public key", path: "/transactions?senderPublicKey=DGihocTkwDygiFvmg6aG8jThYTic47GzU9", status: 400, code: "BAD_REQUEST", says: ['"senderPublicKey" must be 66 hexadecimal digits'] },

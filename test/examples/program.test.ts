@@ -66,7 +66,7 @@ describe("the example host as a program", () => {
     const node = run(["--data-dir", dataDir("hangup"), "--port", "0", "--log-format", "pretty"]);
     await node.line(/^Portico serves/);
     node.kill("SIGHUP");
-    await node.line(/^The node stops/);
+    await node.line(/^The node is stopping/);
     node.kill("SIGHUP");
     expect(await node.ended).to.equal(0);
     expect(node.lines.at(-1)).to.equal("The node has stopped.");
@@ -119,7 +119,7 @@ describe("the example host as a program", () => {
     });
 
     it("says that it does not sync from peers by itself, and stops", async () => {
-      expect(started).to.have.property("note").that.includes("does not sync from peers by itself");
+      expect(started).to.have.property("note").that.includes("does not sync from peers");
       node.kill("SIGTERM");
       expect(await node.ended).to.equal(0);
     });

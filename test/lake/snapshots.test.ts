@@ -177,7 +177,7 @@ describe("snapshots of a lake", () => {
       return lines;
     };
     try {
-      expect((await changed({ layout: 8 })).join()).to.include("has layout 8, not 2: the blocks are read instead");
+      expect((await changed({ layout: 8 })).join()).to.include("has layout 8, not 2, so the blocks are read instead");
       expect((await changed({ digest: "0".repeat(64) })).join()).to.include("the snapshot of block 150 has the state");
       expect((await changed({ id: "1" })).join()).to.include("not of 150 (1)");
     } finally {

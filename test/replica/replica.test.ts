@@ -308,7 +308,7 @@ describe("A replica", () => {
         const found = await replica.ready();
         return found.detail?.includes(told) === true && found;
       });
-      expect([status, problem, behind, detail?.startsWith(`the node is behind this replica: ${node.url} stands at`)]).to.deep.equal([503, "node behind", 0, true]);
+      expect([status, problem, behind, detail?.startsWith(`the node is behind this replica: ${node.url} is at height`)]).to.deep.equal([503, "node behind", 0, true]);
       expect(await tipOf(replica)).to.equal(seen);
       expect(await replyOf(replica.url, "blocks?limit=100")).to.equal(before);
     };
@@ -380,7 +380,7 @@ describe("A replica", () => {
     for (const path of ["blocks", `wallets/${address}`, "v1/blocks", "changes", "events/feed?after=genesis"]) expect(await replyOf(replica.url, path), path).to.match(/^503 /);
     fault.of = (line) => line;
     await replica.restart();
-    expect(replica.lines.join("\n")).to.contain("begins again");
+    expect(replica.lines.join("\n")).to.contain("so the store is rebuilt");
     await level(node, replica);
     expect((await replica.ready()).status).to.equal(200);
   });
@@ -400,7 +400,7 @@ describe("A replica", () => {
     await until("a ready replica", async () => (await replica.ready()).status === 200);
     await expectSameState(node, replica);
     await replica.restart();
-    expect(replica.lines.join("\n")).not.to.contain("begins again");
+    expect(replica.lines.join("\n")).not.to.contain("so the store is rebuilt");
   });
 
   it("never takes a digest from anybody but its node, and asks that for a block whose state differs, whoever brought it", async () => {

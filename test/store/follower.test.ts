@@ -231,7 +231,7 @@ describe("the follower", () => {
       warned.length = 0;
       for (const payload of [...Object.values(shapes), ...Object.values(shapes)]) await emit(event, payload);
       expect(warned).to.have.length(4);
-      Object.keys(shapes).forEach((shape, place) => expect(warned[place]).to.match(new RegExp(`^${event} was emitted with ${shape}, where`)));
+      Object.keys(shapes).forEach((shape, place) => expect(warned[place]).to.match(new RegExp(`^${event} was emitted with ${shape} instead of a block`)));
     }
   });
 

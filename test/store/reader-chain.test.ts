@@ -106,7 +106,7 @@ describe("a store written by another process", () => {
     await write(2, { change: ({ environment: { db } }) => db.meta.putSync(formatKey, { layout: 99, nethash: chain.network.network.nethash }) });
     const layout = await read().start().catch((error: unknown) => error);
     expect(codeOf(layout)).to.equal("STORE_FOREIGN");
-    expect((layout as Error).message).to.include("is no store of layout 2");
+    expect((layout as Error).message).to.include("is not a store of layout 2");
     rmSync(storeFile(dataDir));
     await write(2, { change: ({ environment: { db } }) => db.meta.putSync(formatKey, { ...(db.meta.get(formatKey) as object), nethash: "aa" }) });
     expect(codeOf(await read().start().catch((error: unknown) => error))).to.equal("STORE_FOREIGN");
@@ -134,7 +134,7 @@ describe("a store written by another process", () => {
 
     await write(3, { folder: elsewhere, change: ({ environment: { db } }) => db.meta.putSync(formatKey, { layout: 99, nethash: "aa" }) });
     renameSync(storeFile(elsewhere), storeFile(dataDir));
-    expect(await eventually(() => (reader.problem()?.includes("is no store of layout 2") === true ? reader.problem() : undefined))).to.include("move it away and the chain is reindexed");
+    expect(await eventually(() => (reader.problem()?.includes("is not a store of layout 2") === true ? reader.problem() : undefined))).to.include("move it away and the chain is reindexed");
     expect(reader.snapshot()).to.equal(undefined);
     expect(lines).to.have.length(3);
   });

@@ -108,7 +108,7 @@ describe("the last that a webhook is told", () => {
     stage.engine.patch(id, { enabled: true });
     // Without asking: that would have it look again.
     await eventually(() => lastWord(other.block.id));
-    expect(stage.lines.join("\n")).to.include("goes on from");
+    expect(stage.lines.join("\n")).to.include("continues from");
   });
 
   for (const order of ["strict", "first"] as const) {

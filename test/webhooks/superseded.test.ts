@@ -518,7 +518,7 @@ for (const { keepsChain, title } of kinds) {
       await stage.attempted(applied.id, 1, 1);
       await change("reverted", b);
       expect(await stage.engine.recover(applied.id, { since: 0, until: stage.clock.now() })).to.equal(0);
-      for (const [webhook, id] of [[applied, 1], [other, 2]] as const) expect(() => stage.engine.redeliver(webhook.id, id)).to.throw(/taken back/);
+      for (const [webhook, id] of [[applied, 1], [other, 2]] as const) expect(() => stage.engine.redeliver(webhook.id, id)).to.throw(/undone/);
     });
 
     it("a dead delivery of a reverted block stays dead, and recovery passes it over", async () => {
