@@ -68,4 +68,24 @@ describe("a target that answers again", () => {
     const after = await stage.attempted(id, 1, 2);
     expect(after).to.deep.include({ state: "retrying", dueAt, attemptCount: 2 });
   });
+
+  it("is sent again as one batch what failed as one, also after an early attempt in the last step", async () => {
+    const { id } = stage.engine.create({ event: "peer.added", target: receiver.url, batch: { size: 3, wait: 60_000 } });
+    emit(1, 3);
+    await stage.count(id, "retrying", 3);
+    stage.clock.advance(10 * hour);
+    for (const n of [1, 2, 3]) await stage.attempted(id, n, 2);
+    let isPingTaken = true;
+    receiver.answer = ({ json }, response) => void response.writeHead(json.event === "ping" && isPingTaken ? 200 : 503).end();
+    stage.clock.advance(hour);
+    stage.engine.ping(id);
+    const early = await Promise.all([1, 2, 3].map((n) => stage.attempted(id, n, 3)));
+    expect(early.map(({ state }) => state)).to.deep.equal(["retrying", "retrying", "retrying"]);
+    isPingTaken = false;
+    receiver.answer = (_received, response) => void response.end();
+    const before = receiver.received.length;
+    stage.clock.advance(10 * hour);
+    await stage.count(id, "delivered", 4);
+    expect(receiver.received.slice(before).map(({ json }) => (json as unknown as { events: unknown[] }).events.length)).to.deep.equal([3]);
+  });
 });

@@ -14,8 +14,9 @@ import { createStage, eventually, type Stage } from "./stage.js";
 const chain = loadChain("core3-testnet-a");
 const rules = createChainRules(chain.network);
 const height = 12;
-const parsed = chain.blocks.slice(0, height + 3).map((block) => rules.parseBlock({ ...block, transactions: [], numberOfTransactions: 0 }));
-const [one, two, three] = parsed.slice(height) as [(typeof parsed)[0], (typeof parsed)[0], (typeof parsed)[0]];
+const parsed = chain.blocks.slice(0, height + 4).map((block) => rules.parseBlock({ ...block, transactions: [], numberOfTransactions: 0 }));
+type Parsed = (typeof parsed)[0];
+const [one, two, three, four] = parsed.slice(height) as [Parsed, Parsed, Parsed, Parsed];
 const day = 86_400_000;
 const page = { offset: 0, limit: 100 };
 
@@ -77,6 +78,29 @@ describe("what a webhook asks for", () => {
       const [reversal] = receiver.received.filter((received) => !isOfApplied(received)) as [Received];
       expect(eventsOf(reversal).map((sent) => [sent.event, sent.height, sent.reverts])).to.deep.equal([["block.reverted", height + 3, eventsOf(first)[2]?.name]]);
       expect(stage.engine.deliveries(id, undefined, page).rows.map(({ state }) => state).reverse()).to.deep.equal(["delivered", "delivered", "superseded", "delivered"]);
+    });
+
+    it("is tried again in its form though the webhook has no batches any more, and single deliveries in theirs though it has them since", async () => {
+      await open({ schedule: [day, day] });
+      const { id } = hook({ batch: { size: 3, wait: 60_000 } });
+      let isDown = true;
+      receiver.answer = (_received, response) => response.writeHead(isDown ? 500 : 200).end();
+      for (const full of [one, two, three]) scripted.apply(full);
+      await stage.count(id, "retrying", 3);
+      stage.engine.patch(id, { batch: null });
+      stage.clock.advance(day);
+      for (const delivery of [1, 2, 3]) await stage.attempted(id, delivery, 2);
+      expect(receiver.received.map(namesOf)).to.deep.equal([1, 2].map(() => [1, 2, 3].map((place) => `block.applied ${height + place}`)));
+
+      scripted.apply(four);
+      await stage.count(id, "retrying", 4);
+      stage.engine.patch(id, { batch: { size: 3, wait: 0 } });
+      isDown = false;
+      stage.clock.advance(day);
+      await stage.count(id, "delivered", 4);
+      const single = receiver.received.filter(({ json }) => !("events" in json));
+      expect(new Set(single.map(idOf)).size).to.equal(1);
+      expect(single).to.have.length(2);
     });
   });
 

@@ -106,9 +106,9 @@ const createEnd = (needs: AttemptsNeeds, requests: OpenCount, { done, givenBack 
    * sent: if the process is killed meanwhile, all that is not recorded is sent again, in the same order.
    */
   const record = ({ attempt, answer, duration }: AttemptAnswer, judged: PauseChange, areOthersSent: boolean): void => {
-    const { queue, rows, target, kind, at } = attempt;
+    const { queue, rows, target, kind, isBatch, at } = attempt;
     const isDelivered = answer.failure === null;
-    const [isPing, isBatch] = [kind === "ping", rows.length > 1 || queue.webhook.batch !== null];
+    const isPing = kind === "ping";
     const result: AttemptResult = {
       webhookId: queue.webhook.id,
       ids: rows.map(({ id }) => id),
@@ -232,12 +232,11 @@ export const createAttempts = (needs: AttemptsNeeds) => {
 
   /** No promise but the request's own: thousands of attempts are made in a second. */
   const send = (attempt: Attempt): void => {
-    const { queue, rows, kind, at } = attempt;
+    const { queue, rows, isBatch, at } = attempt;
     const events = rows.flatMap((row): EventOfRow[] => {
       const event = messages.load(row.messageId);
       return event === undefined ? [] : [{ row, event }];
     });
-    const isBatch = queue.webhook.batch !== null && kind !== "ping" && (kind === "first" || rows[0]?.batch !== undefined);
     attempt.state = "sending";
     const begun = monotonic();
     sender.send(requestOf(queue.webhook, events, isBatch, { wall: at, passed: time.passed() }, nodeKey)).then(

@@ -187,9 +187,16 @@ export interface Chance {
 
 /** A delivery after an attempt. Bodies of answers are kept for the last one only. */
 export const afterAttempt = (row: DeliveryRow, attempt: Attempt, result: Result, { now, random, isLast, batch }: Chance, rules: RetryRules): DeliveryRow => {
-  const { id, webhookId, messageId, key, event, at, last, reverts, onRequest, stepSince } = row;
+  const { id, webhookId, messageId, key, event, at, last, reverts, onRequest, stepSince, scheduledAt, isTakenBack } = row;
   const place = { failures: row.failures, stepSince, now: now.schedule, random };
-  const next = isLast && !result.ok ? ({ state: "superseded" } as const) : nextStep(result, place, event === "ping" ? { ...rules, schedule: [] } : rules);
+  // Made before its time, as the target answers again: if it fails, it takes nothing from the schedule.
+  const isEarly = !result.ok && result.status !== gone && scheduledAt !== undefined && now.schedule < scheduledAt;
+  const next: NextStep | { state: "superseded" } =
+    isLast && !result.ok
+      ? { state: "superseded" }
+      : isEarly
+        ? { state: "retrying", failures: row.failures, stepSince, dueAt: scheduledAt }
+        : nextStep(result, place, event === "ping" ? { ...rules, schedule: [] } : rules);
   const failures = next.state === "retrying" ? next.failures : row.failures + (result.ok ? 0 : 1);
   const [dueAt, finishedAt] = next.state === "retrying" ? [next.dueAt, null] : [null, now.passed];
   const attempts =
@@ -201,5 +208,7 @@ export const afterAttempt = (row: DeliveryRow, attempt: Attempt, result: Result,
   if (next.state === "retrying" && onRequest !== undefined) after.onRequest = onRequest;
   if (next.state === "retrying" && batch !== undefined) after.batch = batch;
   if (next.state === "retrying" && next.stepSince !== undefined) after.stepSince = next.stepSince;
+  if (isEarly && next.state === "retrying") after.scheduledAt = scheduledAt;
+  if (isTakenBack !== undefined) after.isTakenBack = isTakenBack;
   return after;
 };

@@ -144,6 +144,8 @@ export interface Next {
 export interface Attempt extends Next {
   readonly target: Target;
   state: "taken" | "sending" | "recording";
+  /** Whether it is sent in the form of a batch. A retry has the form that was sent before, whatever the webhook says now. */
+  readonly isBatch: boolean;
   /** Milliseconds since 1970. */
   readonly at: number;
   readonly slot: Slot;

@@ -10,7 +10,7 @@ import type { WebhookStore } from "../rows/store.js";
 import type { OnOutcome } from "../send/http-sender.js";
 import { batchKeyOf, keyOf } from "../send/request.js";
 import type { Timekeeper } from "../timekeeper.js";
-import { afterAttempt, type Chance, gone, nextHealth, type Now, type Result, type RetryRules } from "./outcome.js";
+import { afterAttempt, gone, nextHealth, type Now, type Result, type RetryRules } from "./outcome.js";
 
 /** An event about webhooks themselves. */
 export interface OwnEvent {
@@ -244,19 +244,6 @@ const logRow = ({ row, origin }: RecordResult["rows"][number], logger: Logger): 
   else logger.debug(line);
 };
 
-/**
- * A delivery after an attempt. One that was made before its time, as the target answers again, takes nothing from its schedule if it fails.
- */
-const deliveryAfter = (row: DeliveryRow, attempt: Attempt, result: Result, chance: Chance, rules: RetryRules): DeliveryRow => {
-  const after = afterAttempt(row, attempt, result, chance, rules);
-  const { scheduledAt } = row;
-  const isEarly = !result.ok && !chance.isLast && result.status !== gone && scheduledAt !== undefined && chance.now.schedule < scheduledAt;
-  const kept: DeliveryRow = isEarly
-    ? { ...after, state: "retrying", failures: row.failures, stepSince: row.stepSince, dueAt: scheduledAt, scheduledAt, finishedAt: null }
-    : after;
-  return row.isTakenBack === true ? { ...kept, isTakenBack: true } : kept;
-};
-
 /** Writes outcomes; within a transaction. */
 const createRecording = (rules: RecordRules, needs: RecordNeeds) => {
   const { store, register, clock, time, random } = needs;
@@ -271,7 +258,7 @@ const createRecording = (rules: RecordRules, needs: RecordNeeds) => {
     // What a target says that the webhook no longer has does not count.
     const result: Result = webhook?.target === target ? { ok, status: attempt.status, asked } : { ok, status: null };
     const rows = ended.ids.map((id) => store.delivery(webhookId, id)).filter((row) => row !== undefined);
-    const batch = isBatch && !isPing ? batchKeyOf(webhookId, rows) : undefined;
+    const batch = isBatch ? batchKeyOf(webhookId, rows) : undefined;
     const chance = random();
     for (const row of rows) {
       // The webhook, which this disables, finds it again once it is enabled.
@@ -280,7 +267,7 @@ const createRecording = (rules: RecordRules, needs: RecordNeeds) => {
       if (!isOpen(row) && !ok) continue;
       // Its block may have been reverted while the attempt was under way.
       const isLast = !ok && row.isTakenBack === true;
-      const after = deliveryAfter(row, attempt, result, { now, random: chance, isLast, batch }, rules);
+      const after = afterAttempt(row, attempt, result, { now, random: chance, isLast, batch }, rules);
       store.changeDelivery(row, after);
       recorded.rows.push({ row: after, origin });
       if (after.state === "dead" || after.state === "superseded") recorded.givenUp.push(after.state);

@@ -232,7 +232,8 @@ export interface TakeNeeds {
 /** Notes that deliveries of a target are taken. */
 const enter = ({ queue, rows, kind }: Next, target: Target, now: Times, { clock, slots, underWay }: TakeNeeds): Attempt => {
   const isAwaited = kind === "first" && queue.webhook.order !== "none";
-  const attempt: Attempt = { queue, rows, kind, target, state: "taken", at: clock.now(), slot: slots.enter(target.limits, now.monotonic), isAwaited, isOvertaken: false };
+  const isBatch = kind === "first" ? queue.webhook.batch !== null : rows[0]?.batch !== undefined;
+  const attempt: Attempt = { queue, rows, kind, target, isBatch, state: "taken", at: clock.now(), slot: slots.enter(target.limits, now.monotonic), isAwaited, isOvertaken: false };
   target.underWay.add(attempt);
   queue.open.count++;
   queue.open.taken += rows.length;
