@@ -137,7 +137,7 @@ export interface WebhookSecret {
  * - pending    the first attempt is still to come
  * - retrying   an attempt is due at `dueAt`: the last one failed, or a redelivery was requested
  * - delivered  the target answered 2xx
- * - dead       the schedule is exhausted, or a retry was answered 410; kept for redelivery
+ * - dead       the schedule is exhausted; kept for redelivery
  * - dropped    its block was reverted before the first attempt
  * - superseded its block was reverted after an attempt that failed (of a reversal: was applied again); it is attempted no more
  */
@@ -231,8 +231,8 @@ export interface Webhooks {
   /** `key`: for a day, the same key and draft get the same reply; the same key with another draft throws IDEMPOTENCY_CONFLICT. */
   create(draft: WebhookDraft, key?: string): Webhook & WebhookSecret;
   /**
-   * Replaces the whole draft; id, `createdAt`, cursor and secret are kept, and the failure record is cleared. Open deliveries go to the new
-   * target. The value that `get` returns is accepted, too.
+   * Replaces the whole draft; id, `createdAt`, cursor and secret are kept. The failure record is cleared if the target changes or the webhook
+   * was disabled. Open deliveries go to the new target. The value that `get` returns is accepted, too.
    */
   replace(id: number, draft: WebhookDraft): void;
   /** Changes the given members and keeps the others. `from` moves the cursor and drops open deliveries. `pausedUntil: null` ends the pause of its target at once. */

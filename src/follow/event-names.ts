@@ -7,8 +7,10 @@ const secondNames = new Map([...canonicalNames].map(([second, canonical]) => [ca
 
 export const canonicalEvent = (name: string): string => canonicalNames.get(name) ?? name;
 
-/** Whether an event takes back what another has told. */
-export const isReversal = (event: string): boolean => event.endsWith(".reverted");
+const reversals = new Set(["block.reverted", "transaction.reverted", "booking.reverted"]);
+
+/** Whether an event takes back what another has told. Those that a host declares do not, whatever their names end in. */
+export const isReversal = (event: string): boolean => reversals.has(event);
 
 /** Sent only to readers that name them, as there are several for each transaction. */
 export const bookingEvents = ["booking.applied", "booking.reverted"] as const;

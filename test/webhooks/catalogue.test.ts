@@ -153,6 +153,7 @@ describe("the webhook registry", () => {
     ["an unknown order", { order: "last" }, "order", /must be one of first, strict, none/],
     ["a batch that is too large", { batch: { size: 101, wait: 0 } }, "batch", /1 to 100 events, 0 to 60000 milliseconds/],
     ["a rate of nothing", { rate: 0 }, "rate", /above 0/],
+    ["headers that are none", { headers: null }, "headers", /must be an object/],
     ["a header of HTTP itself", { headers: { "Content-Type": "text/plain" } }, "headers.Content-Type", /is reserved for HTTP or the signature/],
     ["a header of the signature", { headers: { "Webhook-Id": "mine" } }, "headers.Webhook-Id", /is reserved for HTTP or the signature/],
     ["a header with a line break", { headers: { "x-key": "a\r\nb: c" } }, "headers.x-key", /printable characters/],

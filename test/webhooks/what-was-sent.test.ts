@@ -296,6 +296,23 @@ describe("what a receiver was sent, or may have been, is taken back once the cha
     expect(accepted).to.deep.equal(["swap.applied s", "swap.reverted s"]);
   });
 
+  it("and such an event, redelivered, has none after it sent again once its webhook is disabled and enabled", async () => {
+    await begin(false, { events: ["swap.reverted"] });
+    const { id } = stage.engine.create({ events: ["swap.*"], target: receiver.url });
+    await stage.engine.settled();
+    for (const swap of ["s", "t"]) stage.events.emit("swap.reverted", { id: swap });
+    await until(() => total(id, "delivered") === 2);
+    refused.add("swap.reverted s");
+    stage.engine.redeliver(id, 1);
+    await until(() => total(id, "retrying") === 1);
+    stage.engine.patch(id, { enabled: false });
+    stage.engine.patch(id, { enabled: true });
+    stage.events.emit("swap.reverted", { id: "u" });
+    await until(isAccepted("swap.reverted u"));
+    await stage.engine.settled();
+    expect(accepted).to.deep.equal(["swap.reverted s", "swap.reverted t", "swap.reverted u"]);
+  });
+
   it("and events about webhooks stay open as the cursor of theirs is moved", async () => {
     await begin(true);
     const listening = stage.engine.create({ event: "webhook.disabled", target: receiver.url });

@@ -29,13 +29,23 @@ interface Archive {
   webhooks: ArchivedWebhook[];
 }
 
-/** Whole numbers beyond 2^53 have a form of their own in JSON. */
-const toJson = (_name: string, value: unknown): unknown => (typeof value === "bigint" ? { bigint: String(value) } : value);
+/** The only member of an object, if its name is `bigint` or that after some `^`. */
+const onlyMember = (value: unknown): [name: string, value: unknown] | undefined => {
+  const [member, ...others] = typeof value === "object" && value !== null ? Object.entries(value) : [];
+  return member !== undefined && others.length === 0 && /^\^{0,9}bigint$/.test(member[0]) ? member : undefined;
+};
+
+/** Whole numbers beyond 2^53 are written as `{"bigint": "…"}`; an object of a client's that looks so gets a `^` before its name. */
+const toJson = (_name: string, value: unknown): unknown => {
+  if (typeof value === "bigint") return { bigint: String(value) };
+  const member = onlyMember(value);
+  return member === undefined ? value : { [`^${member[0]}`]: member[1] };
+};
 
 const fromJson = (_name: string, value: unknown): unknown => {
-  if (typeof value !== "object" || value === null || Object.keys(value).length !== 1) return value;
-  const { bigint } = value as { bigint?: unknown };
-  return typeof bigint === "string" && /^-?\d+$/.test(bigint) ? BigInt(bigint) : value;
+  const [name, content] = onlyMember(value) ?? [];
+  if (name === undefined) return value;
+  return name === "bigint" ? BigInt(content as string) : { [name.slice(1)]: content };
 };
 
 const parse = (text: string): Archive => {
