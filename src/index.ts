@@ -3,6 +3,7 @@ export { followNode, type FollowNodeOptions } from "./plugin/replica-context.js"
 export type { TipSource } from "./replica/index.js";
 export { errorTable, PorticoError } from "./errors.js";
 export { defaultOptions } from "./options/options.js";
+export { backUp } from "./store/copy/back-up.js";
 export { exportWebhooks } from "./webhooks/export-webhooks.js";
 export { type Verification, verifyStore, type VerifyOptions } from "./store/verify/verify-store.js";
 export { version } from "./version.js";

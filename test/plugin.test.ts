@@ -7,7 +7,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { EventEmitter } from "eventemitter3";
 import { expect } from "chai";
 import Koa from "koa";
-import { createApiPlugin, defaultOptions, PorticoError, version } from "../src/index.js";
+import { backUp, createApiPlugin, defaultOptions, PorticoError, version } from "../src/index.js";
 import { messageOf } from "../src/errors.js";
 import { readOptions } from "../src/options/options.js";
 import type { ChainAdapter, ChainSnapshot } from "../types/chain-adapter.js";
@@ -21,6 +21,7 @@ import { createNode, listenTo } from "./fixtures/node.js";
 import { createMemoryAdapter } from "./memory-adapter/adapter.js";
 import { temporaryFolder } from "./fixtures/folder.js";
 import { eventually } from "./webhooks/stage.js";
+import { codeOf } from "./fixtures/refusal.js";
 import { narrow } from "./fixtures/narrow.js";
 import { silentLogger } from "./silent.js";
 
@@ -316,6 +317,22 @@ describe("createApiPlugin", () => {
       target.close();
       target.closeAllConnections();
     }
+  });
+
+  it("has a data folder that is copied while it runs, also where the host keeps the chain, and starts from the copy", async () => {
+    const [dataDir, empty, to] = [temporaryFolder(), temporaryFolder(), join(temporaryFolder(), "monday")];
+    const { snapshot, changes, apply } = createMemoryAdapter(chain.network);
+    apply(chain.network.genesisBlock);
+    const own = { snapshot, ...(changes === undefined ? {} : { changes }) };
+    const plugin = create({ dataDir, chain: own });
+    await plugin.start();
+    const { id } = plugin.webhooks?.create({ event: "block.applied", target: "https://example.com/", enabled: false }) ?? expect.fail();
+    expect(await backUp({ dataDir, to })).to.include("webhooks.mdb");
+    expect(await codeOf(backUp({ dataDir, to }))).to.equal("OPTION_INVALID");
+    expect(await codeOf(backUp({ dataDir: empty, to: join(empty, "copy") }))).to.equal("NOT_READY");
+    const copy = create({ dataDir: to, chain: own });
+    await copy.start();
+    expect(copy.webhooks?.get(id).target).to.equal("https://example.com/");
   });
 
   it("can start again after a host's chain failed to stop", async () => {

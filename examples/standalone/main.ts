@@ -47,8 +47,7 @@ const run = async (options: HostOptions, warnings: readonly string[]): Promise<n
       return 0;
     }
     if (options.backup === undefined) return await runNode(options, logging);
-    const { backUp } = await import("./program/backup.js");
-    await backUp(options.dataDir, options.backup, logging.logger);
+    await (await import("./program/backup.js")).copyInto(options.dataDir, options.backup, logging.logger);
     return 0;
   } catch (error) {
     if (!(error instanceof HostError)) throw error;

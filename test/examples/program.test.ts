@@ -152,7 +152,7 @@ describe("the example host as a program", () => {
 
       const again = run(["--data-dir", dataDir("data"), "--backup", dataDir("copy"), "--log-format", "pretty"]);
       expect(await again.ended).to.equal(1);
-      expect(again.lines).to.deep.equal([`--backup ${dataDir("copy")} is not empty: choose a folder that is empty or missing.`]);
+      expect(again.lines).to.deep.equal([`${dataDir("data")} could not be copied to ${dataDir("copy")}: ${dataDir("copy")} is not empty: choose a folder that is empty or missing.`]);
 
       const forged = readFileSync(join(dataDir("copy"), "forged.ndjson"), "utf8").split("\n").filter((line) => line !== "");
       const restored = run(["--data-dir", dataDir("copy"), "--port", "0", "--log-format", "pretty", "--forge-interval", "50", "--webhook-token", token]);
@@ -176,14 +176,14 @@ describe("the example host as a program", () => {
     it("copies into no folder that the system does not make, nor into the data folder, a file or a folder that is in use", async () => {
       symlinkSync(dataDir("data"), dataDir("link"));
       writeFileSync(dataDir("file"), "");
-      const within = (target: string): string => `--backup ${target} lies within the data folder ${dataDir("data")}: choose a folder outside of it.`;
+      const within = (target: string): string => `${dataDir("data")} could not be copied to ${target}: ${target} lies within the data folder ${dataDir("data")}: choose a folder outside of it.`;
       for (const [target, message] of [
         // The system has no such folder, nor makes one, and says so as if the one above were missing.
         ["/proc/x", `${dataDir("data")} could not be copied to /proc/x: ENOENT: no such file or directory, mkdir '/proc/x'.`],
         [dataDir("data"), within(dataDir("data"))],
         [join(dataDir("data"), "backups", "monday"), within(join(dataDir("data"), "backups", "monday"))],
         [join(dataDir("link"), "backup"), within(join(dataDir("link"), "backup"))],
-        [dataDir("file"), `--backup ${dataDir("file")} is not a folder.`],
+        [dataDir("file"), `${dataDir("data")} could not be copied to ${dataDir("file")}: ${dataDir("file")} is not a folder.`],
         [join(dataDir("file"), "x"), `${dataDir("data")} could not be copied to ${join(dataDir("file"), "x")}: ENOTDIR: not a directory, stat '${join(dataDir("file"), "x")}'.`],
       ] as const) {
         if (target === "/proc/x" && process.platform !== "linux") continue;
