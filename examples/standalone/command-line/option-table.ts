@@ -110,7 +110,7 @@ export const helpText = (): string => {
 /** The same table in Markdown, for the README. */
 export const optionsTable = (): string =>
   [
-    "| option | default | |",
-    "|---|---|---|",
-    ...rows.map((row) => `| \`${flagOf(row).replaceAll("|", "\\|")}\` | ${row.default === undefined ? "" : `\`${row.default}\``} | ${row.text} |`),
+    "| | |",
+    "|---|---|",
+    ...rows.map((row) => `| \`${flagOf(row).replaceAll("|", "\\|")}\` | ${row.text}${row.default === undefined ? "" : `; default: \`${row.default}\``} |`),
   ].join("\n");
