@@ -20,7 +20,6 @@ interface RouteRow {
   method: string;
   path: string;
   resource: string;
-  summary: string;
 }
 
 /** Routes that the interface must have. */
@@ -70,9 +69,6 @@ const contract: Record<1 | 2, readonly string[]> = {
   ],
 };
 
-const routesTable = (routes: readonly RouteRow[]): string =>
-  ["| | |", "|---|---|", ...routes.map(({ method, path, summary }) => `| \`${method} ${path}\` | ${summary} |`)].join("\n");
-
 const groupsOf = <T>(items: readonly T[], nameOf: (item: T) => string | number): [name: string | number, items: T[]][] =>
   [...new Set(items.map(nameOf))].map((name) => [name, items.filter((item) => nameOf(item) === name)]);
 
@@ -81,8 +77,6 @@ const pathsList = (routes: readonly RouteRow[]): string => {
   const pathsOf = (of: readonly RouteRow[]): string => of.map(({ method, path }) => `\`${method === "GET" ? "" : `${method} `}${path}\``).join(", ");
   return groupsOf(routes, ({ resource }) => resource).map(([, of]) => `- ${pathsOf(of)}`).join("\n");
 };
-
-const isOfWebhooks = ({ resource }: RouteRow): boolean => resource === "webhooks";
 
 const optionRow = ({ name, text, default: given = "" }: OptionDoc, before = ""): string => {
   const { json, remark } = readDefault(given);
@@ -261,11 +255,12 @@ const rewardsTable = (): string => {
   return ["| parameter | |", "|---|---|", ...Object.entries(query?.properties ?? {}).map(([name, { description = "" }]) => `| \`${name}\` | ${withoutBreaks(description)} |`)].join("\n");
 };
 
+const streams = liveRoutes({ conditions: conditionsInput, eventNames: [], events: [], offersChanges: true } as unknown as Parameters<typeof liveRoutes>[0]);
+
 /** Tables by their names in the READMEs: `<!-- table: name -->` ... `<!-- end -->`. */
 export const tables: Record<string, () => string> = {
   "routes 1": () => pathsList(v1Routes),
-  "routes 2": () => pathsList(v2Routes.filter((route) => !isOfWebhooks(route))),
-  "webhook routes": () => routesTable(v2Routes.filter(isOfWebhooks)),
+  "routes 2": () => pathsList([...v2Routes, ...streams]),
   options: optionsTable,
   errors: errorsTable,
   "host errors": hostErrorsTable,
@@ -274,10 +269,8 @@ export const tables: Record<string, () => string> = {
   "transaction types": transactionTypesTable,
   metrics: metricsTable,
   dependencies: dependenciesTable,
-  following: () => routesTable(liveRoutes({ conditions: conditionsInput, eventNames: [], events: [], offersChanges: true } as unknown as Parameters<typeof liveRoutes>[0])),
   rewards: rewardsTable,
   "ready problems": unionTable("types/plugin.ts", "ReadyProblem"),
-  "proof steps": unionTable("src/verify/verify-proof.ts", "ProofStep"),
   context: takenTable("NodeContext"),
   client: takenTable("ClientOptions"),
   follower: takenTable("RunFollowerOptions"),
@@ -295,7 +288,7 @@ export const documents: Record<string, readonly string[]> = {
   "src/README.md": ["dependencies"],
   "src/api/README.md": ["transaction types"],
   "src/api/v1/README.md": ["routes 1"],
-  "src/api/v2/README.md": ["routes 2", "following", "webhook routes", "chain events", "host events", "errors"],
+  "src/api/v2/README.md": ["routes 2", "chain events", "host events", "errors"],
   "src/client/README.md": ["client"],
   "src/conformance/README.md": [],
   "src/follower/README.md": ["follower"],
@@ -304,7 +297,7 @@ export const documents: Record<string, readonly string[]> = {
   "src/receiver/README.md": ["receiver"],
   "src/replica/README.md": [],
   "src/store/lmdb/safe/README.md": [],
-  "src/verify/README.md": ["proof steps"],
+  "src/verify/README.md": [],
   "src/webhooks/README.md": [],
   "examples/README.md": [],
   "examples/ark-core/README.md": [],
