@@ -150,11 +150,11 @@ const paid: Record<string, string> = {
 
 const transactionTypesTable = (): string =>
   [
-    "| type | key | asset | pays |",
-    "|---|---|---|---|",
+    "| type | asset | pays |",
+    "|---|---|---|",
     ...coreTransactionTypes.map(({ type, versions, key }) => {
       const asset = Object.entries(coreAssets).find(([name]) => name === key)?.[1] as Shape | undefined;
-      return `| ${type}${versions === undefined ? "" : ` (version ${versions.join()})`} | \`${key}\` | ${asset === undefined ? "" : `\`${shapeOf(asset)}\``} | ${paid[key] ?? "nobody"} |`;
+      return `| ${type} \`${key}\`${versions === undefined ? "" : ` (version ${versions.join()})`} | ${asset === undefined ? "" : `\`${shapeOf(asset)}\``} | ${paid[key] ?? "nobody"} |`;
     }),
   ].join("\n");
 
