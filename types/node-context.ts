@@ -154,17 +154,16 @@ export interface Clock {
 export interface NodeContext {
   /** True makes the process a reader: see `ReaderContext`. @default false */
   reader?: false | undefined;
-  /** Parameters, milestones, exceptions and genesis block. Amounts above 2^53 must be strings or bigints. An epoch without a zone is UTC. */
+  /** Parameters, milestones, exceptions and genesis block. Amounts above 2^53 must be strings or bigints. */
   network: Network;
   /** The host's emitter: `block.applied` and `block.reverted` are read, other events are passed on. */
   events: HostEvents;
   /** The adapter through which the chain is read. @default the LMDB store in `dataDir`, fed by genesis, `blocks` and `events` */
   chain?: ChainAdapter | undefined;
-  /** Folder of the LMDB store and of the webhooks; created if missing. Required unless `chain` is given. @default none: webhooks are off */
+  /** Folder of the store and the webhooks; created if missing. Required unless `chain` is given. @default none: webhooks are off */
   dataDir?: string | undefined;
   /**
-   * Source of blocks that the store lacks: at first the whole chain; later blocks that it missed, that a fork
-   * brought, or that were emitted as headers only.
+   * Source of blocks that the store lacks: at first all, later those that were missed or emitted as headers only.
    * @default none: only blocks from `events` are indexed
    */
   blocks?: BlockSource | undefined;
@@ -180,27 +179,26 @@ export interface NodeContext {
   transactionTypes?: TransactionType[] | undefined;
   /** The node of which this process is a replica; part of what `followNode` returns. @default none */
   follows?: FollowedNode | undefined;
-  /** Called about once a second while blocks are indexed from the source. What it throws is logged. @default none */
+  /** Called about once a second while blocks are indexed from the source. @default none */
   onProgress?: ((progress: IndexingProgress) => void) | undefined;
   /** Where log lines go. @default the console, without debug lines */
   logger?: Logger | undefined;
   /**
-   * Called for each request after its reply, also if the request was refused before routing. What it throws is logged.
+   * Called for each request after its reply.
    * @default none
    */
   accessLog?: ((entry: AccessLogEntry, request: IncomingMessage) => void) | undefined;
   /**
-   * Returns the `metrics()` of the other processes that serve the same port, so that one reply covers all of them. `own` has the metrics of
-   * this process. A host that saves them can keep reporting them after the process has ended, so that no counter falls.
+   * Returns the `metrics()` of the other processes that serve the same port. `own` has those of this process.
    * @default none: this process alone
    */
   otherMetrics?: ((own: ProcessMetrics) => MaybePromise<readonly ProcessMetrics[]>) | undefined;
   /**
-   * Returns a problem outside the node, such as `problem()` of its NATS publisher. `health` shows it, but keeps its status.
+   * Returns a problem outside the node, which `health` shows, such as `problem()` of its NATS publisher.
    * @default none
    */
   warning?: (() => string | undefined) | undefined;
-  /** Replaces the system's clock. Setting the wall clock changes no wait, limit or retention. @default the system's */
+  /** Replaces the system's clock. @default the system's */
   clock?: Clock | undefined;
   /** Everything else, such as limits. @default `defaultOptions` */
   options?: PorticoOptions | undefined;

@@ -19,8 +19,7 @@ export interface PorticoOptions {
   /** Version that answers requests that name none. @default 2 */
   defaultVersion?: 1 | 2;
   /**
-   * How v2 writes amounts: JSON numbers with all digits, or decimal strings. A request chooses the other form by the header
-   * `API-Amounts: number|string`, or by its path: `/api/numbers/...`, `/api/strings/...`.
+   * How v2 writes amounts if the request does not say: as JSON numbers with all digits, or as decimal strings.
    * @default "number"
    */
   amounts?: "number" | "string";
@@ -57,17 +56,17 @@ export interface PorticoOptions {
   /** Memory for repeated replies, in bytes. @default 67108864 (64 MiB) */
   cacheSize?: number;
   /**
-   * Milliseconds that a request waits for the host's pool, peers, sync, and each call of its own chain, before it gets 503.
+   * Milliseconds that a request waits for the host's pool, peers, sync, and each call of its chain, before it gets 503.
    * @default 10000
    */
   hostTimeout?: number;
   /**
-   * Open connections to servers made by `listen`; 256 from one address unless `rateLimit.exempt` or `trustedProxies` names it. Further ones are closed.
+   * Open connections to servers made by `listen`; 256 from one address unless `rateLimit.exempt` or `trustedProxies` names it.
    * @default 5000
    */
   maxConnections?: number;
   /**
-   * Milliseconds that `stop()` waits for open requests; then at most 2 s for calls that the host's own chain has not answered.
+   * Milliseconds that `stop()` waits for open requests; then at most 2 s for calls of the host's chain.
    * @default 10000
    */
   stopTimeout?: number;
@@ -83,11 +82,10 @@ export interface PorticoOptions {
   followHostEvents?: number;
   /** Open event and change streams; more get 503. @default 1000 */
   maxStreams?: number;
-  /** Whether `/console` is served: a page for those who run the node. @default false */
+  /** Whether the operator's page is served at `/console`. @default false */
   console?: boolean;
   /**
-   * Whether `/metrics` is served to Prometheus; `{token}`: only to clients that send `Authorization: Bearer` with it. Nothing is counted
-   * while it is off.
+   * Whether `/metrics` is served to Prometheus; `{token}`: only to clients that send `Authorization: Bearer` with it.
    * @default false
    */
   metrics?:
@@ -101,7 +99,7 @@ export interface PorticoOptions {
   /** Block times without a block after which `/health/ready` says `stale`; `false`: never. @default 5 */
   staleAfter?: false | number;
   /**
-   * A lake of final blocks for other nodes and replicas, served at `/lake`: `{dir, blocksPerFile, snapshotEvery, keepSnapshots}`.
+   * A lake of final blocks for other nodes and replicas, served at `/lake`.
    * @default false
    */
   lake?: false | LakeOptions;

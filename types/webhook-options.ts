@@ -2,7 +2,7 @@
 export interface WebhookOptions {
   /** Any of these authenticates a request; 8 characters or more each. @default [] (one is generated and kept in the data folder) */
   tokens?: string[];
-  /** Private or special addresses and networks (CIDR) that targets may have: `127.0.0.1`, `10.1.0.0/16`, `::1`. @default [] */
+  /** Private or special addresses and networks (CIDR) that targets may have. @default [] */
   allowTargets?: string[];
   /** Names of events that the host emits besides the known ones. @default [] */
   events?: string[];
@@ -16,7 +16,7 @@ export interface WebhookOptions {
    * @default 4
    */
   concurrencyPerTarget?: number;
-  /** Milliseconds for one attempt, from name resolution to the end of the response; a status received by then counts. @default 15000 */
+  /** Milliseconds for one attempt, from name resolution to the end of the response. @default 15000 */
   timeout?: number;
   /** A webhook whose attempts all fail for so many milliseconds is disabled. @default 432000000 (5 days) */
   disableAfter?: number;
@@ -24,13 +24,12 @@ export interface WebhookOptions {
   deliveredRetention?: number;
   /** Milliseconds that dead deliveries are kept. @default 7776000000 (90 days) */
   deadRetention?: number;
-  /** Open deliveries of one webhook, at most. While there are as many, its cursor waits. @default 1000 */
+  /** Open deliveries of one webhook; with as many, its cursor waits. @default 1000 */
   window?: number;
-  /** Webhooks that may be created; one more gets 409 (`WEBHOOKS_FULL`). @default 1000 */
+  /** Webhooks that may be created. @default 1000 */
   maxWebhooks?: number;
   /**
-   * Whether this process records and delivers. `false` if another process does so for the same `webhooks.mdb`, which is possible only if the
-   * host keeps its own chain (`chain`). With Portico's own store, such a process is a reader.
+   * Whether this process records and delivers. `false` if another process does for the same `webhooks.mdb`, which needs a `chain` of the host's.
    * @default true
    */
   deliver?: boolean;

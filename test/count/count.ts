@@ -1,15 +1,17 @@
 import { parseArgs } from "node:util";
-import { budgets } from "./budgets.js";
+import { budgets, ceilings } from "./budgets.js";
 import { measureSources } from "./sources.js";
 import { measureWays } from "./ways.js";
 
 /**
- * Prints how large the project is beside what it may be: `npm run count`. With `--check`, names the budgets that are exceeded by more than a
- * twentieth, and exits with 1 if there are any. `--seconds N` adds the time that `npm test` took.
+ * Prints how large the project is beside what it may be: `npm run count`. With `--check`, which leaves the ways out, names the budgets that
+ * are exceeded by more than a twentieth (or their ceilings), and exits with 1 if there are any. `--seconds N` adds the time that `npm test`
+ * took.
  */
 
 const { values } = parseArgs({ options: { check: { type: "boolean", default: false }, seconds: { type: "string" } } });
-const ways = Object.entries(await measureWays());
+// They vary with what timers do meanwhile.
+const ways = values.check ? [] : Object.entries(await measureWays());
 const measured: Record<string, number> = {
   ...measureSources(),
   ...Object.fromEntries(ways.map(([name, { files }]) => [`files on the way of ${name}`, files])),
@@ -20,12 +22,13 @@ const exceeded: string[] = [];
 for (const [name, budget] of Object.entries(budgets)) {
   const value = measured[name];
   if (value === undefined) continue;
-  const isExceeded = value > budget * 1.05;
-  console.log(`${name.padEnd(46)}${String(value).padStart(8)} of ${String(budget).padStart(6)}${isExceeded ? "  exceeded" : ""}`);
-  if (isExceeded) exceeded.push(`${name}: ${value}, which is ${Math.round((value / budget - 1) * 100)} % more than ${budget}`);
+  const ceiling = ceilings[name];
+  const note = value <= budget * 1.05 ? "" : `  exceeded${ceiling === undefined ? "" : `, ceiling ${ceiling}`}`;
+  console.log(`${name.padEnd(46)}${String(value).padStart(8)} of ${String(budget).padStart(6)}${note}`);
+  if (value > Math.max(ceiling ?? 0, budget * 1.05)) exceeded.push(`${name}: ${value}, and may be ${ceiling ?? budget}`);
 }
 for (const [name, { functions, calls }] of ways) console.log(`${name}: ${functions} functions, ${calls} calls`);
 if (values.check && exceeded.length > 0) {
-  console.error(`Exceeded by more than a twentieth:\n${exceeded.map((line) => `  ${line}\n`).join("")}`);
+  console.error(`Too large:\n${exceeded.map((line) => `  ${line}\n`).join("")}`);
   process.exitCode = 1;
 }

@@ -20,7 +20,6 @@ interface RouteRow {
   method: string;
   path: string;
   resource: string;
-  summary: string;
 }
 
 /** Routes that the interface must have. */
@@ -70,8 +69,14 @@ const contract: Record<1 | 2, readonly string[]> = {
   ],
 };
 
-const routesTable = (routes: readonly RouteRow[]): string =>
-  ["| | |", "|---|---|", ...routes.map(({ method, path, summary }) => `| \`${method} ${path}\` | ${summary} |`)].join("\n");
+const groupsOf = <T>(items: readonly T[], nameOf: (item: T) => string | number): [name: string | number, items: T[]][] =>
+  [...new Set(items.map(nameOf))].map((name) => [name, items.filter((item) => nameOf(item) === name)]);
+
+/** Paths alone, a line for each resource: the OpenAPI document has the rest. */
+const pathsList = (routes: readonly RouteRow[]): string => {
+  const pathsOf = (of: readonly RouteRow[]): string => of.map(({ method, path }) => `\`${method === "GET" ? "" : `${method} `}${path}\``).join(", ");
+  return groupsOf(routes, ({ resource }) => resource).map(([, of]) => `- ${pathsOf(of)}`).join("\n");
+};
 
 const optionRow = ({ name, text, default: given = "" }: OptionDoc, before = ""): string => {
   const { json, remark } = readDefault(given);
@@ -89,15 +94,17 @@ const optionsTable = (): string => {
   return ["| option | default | |", "|---|---|---|", ...rows].join("\n");
 };
 
-const errorsTable = (): string =>
-  [
-    "| status | code | message |",
-    "|---|---|---|",
-    ...Object.entries(errorTable)
-      .filter(([, { exposed }]) => exposed)
-      .map(([code, { status, message }]) => `| ${status} | \`${code}\` | ${message} |`),
-    `| ${errorTable.INTERNAL.status} | \`INTERNAL\` | ${errorTable.INTERNAL.message}; the log has the rest, under the reply's \`X-Request-Id\` |`,
-  ].join("\n");
+/** Codes by status; those that say as much as their message share a row. */
+const errorsTable = (): string => {
+  const shown = Object.entries(errorTable).filter(([code, { exposed }]) => exposed || code === "INTERNAL");
+  const saysAll = (code: string, message: string): boolean => code.split("_").every((word) => ` ${message.toUpperCase()}`.includes(` ${word}`));
+  const rows = groupsOf(shown, ([, { status }]) => status).sort().flatMap(([status, of]) => {
+    const alone = of.filter(([code, { message }]) => saysAll(code, message)).map(([code]) => `\`${code}\``);
+    const explained = of.filter(([code, { message }]) => !saysAll(code, message)).map(([code, { message }]) => `| ${status} | \`${code}\` | ${message} |`);
+    return [...(alone.length === 0 ? [] : [`| ${status} | ${alone.join(", ")} | |`]), ...explained];
+  });
+  return ["| status | code | message |", "|---|---|---|", ...rows].join("\n");
+};
 
 /** Errors that a host's calls reject with. */
 const hostErrorsTable = (): string =>
@@ -109,11 +116,13 @@ const hostErrorsTable = (): string =>
       .map(([code, { message }]) => `| \`${code}\` | ${message} |`),
   ].join("\n");
 
-const eventsTable = (): string =>
+const eventsTable = (from: "chain" | "host") => (): string =>
   [
-    "| event | from | |",
-    "|---|---|---|",
-    ...describeEvents([], true).map(({ event, source, description }) => `| \`${event}\` | ${source} | ${description} |`),
+    "| | |",
+    "|---|---|",
+    ...describeEvents([], true)
+      .filter(({ source }) => source === from)
+      .map(({ event, description }) => `| \`${event}\` | ${description} |`),
   ].join("\n");
 
 interface Shape {
@@ -141,11 +150,11 @@ const paid: Record<string, string> = {
 
 const transactionTypesTable = (): string =>
   [
-    "| type | key | asset | pays |",
-    "|---|---|---|---|",
+    "| type | asset | pays |",
+    "|---|---|---|",
     ...coreTransactionTypes.map(({ type, versions, key }) => {
       const asset = Object.entries(coreAssets).find(([name]) => name === key)?.[1] as Shape | undefined;
-      return `| ${type}${versions === undefined ? "" : ` (version ${versions.join()})`} | \`${key}\` | ${asset === undefined ? "" : `\`${shapeOf(asset)}\``} | ${paid[key] ?? "nobody"} |`;
+      return `| ${type} \`${key}\`${versions === undefined ? "" : ` (version ${versions.join()})`} | ${asset === undefined ? "" : `\`${shapeOf(asset)}\``} | ${paid[key] ?? "nobody"} |`;
     }),
   ].join("\n");
 
@@ -182,11 +191,6 @@ const metricsTable = (): string =>
 
 const withoutBreaks = (text: string): string => text.replace(/\s+/g, " ").replaceAll("|", "\\|").trim();
 
-const commentOf = (node: ts.Node): string => {
-  const [comment] = ts.getJSDocCommentsAndTags(node).filter(ts.isJSDoc);
-  return withoutBreaks(ts.getTextOfJSDocComment(comment?.comment) ?? "");
-};
-
 const parse = (file: string): ts.SourceFile =>
   ts.createSourceFile(file, readFileSync(new URL(`../../${file}`, import.meta.url), "utf8"), ts.ScriptTarget.Latest, true);
 
@@ -195,17 +199,6 @@ const takenTable = (type: string) => (): string => {
   const rows = docsOf(type).map(({ name, text, default: given = "none" }) => {
     const without = given.startsWith("none: ") ? ` Without it: ${given.slice("none: ".length)}.` : given === "none" ? "" : ` Default: ${given}.`;
     return `| \`${name}\` | ${withoutBreaks(text + without)} |`;
-  });
-  return ["| | |", "|---|---|", ...rows].join("\n");
-};
-
-/** The members of an interface that have a docstring, with that. */
-const membersTable = (file: string, name: string) => (): string => {
-  const [declaration] = parse(file).statements.filter(ts.isInterfaceDeclaration).filter((one) => one.name.text === name);
-  const rows = (declaration?.members ?? []).flatMap((member) => {
-    const parameters = ts.isMethodSignature(member) ? `(${member.parameters.map((one) => one.name.getText()).join(", ")})` : "";
-    const comment = commentOf(member);
-    return comment === "" || member.name === undefined ? [] : [`| \`${member.name.getText()}${parameters}\` | ${comment} |`];
   });
   return ["| | |", "|---|---|", ...rows].join("\n");
 };
@@ -262,23 +255,23 @@ const rewardsTable = (): string => {
   return ["| parameter | |", "|---|---|", ...Object.entries(query?.properties ?? {}).map(([name, { description = "" }]) => `| \`${name}\` | ${withoutBreaks(description)} |`)].join("\n");
 };
 
+const streams = liveRoutes({ conditions: conditionsInput, eventNames: [], events: [], offersChanges: true } as unknown as Parameters<typeof liveRoutes>[0]);
+
 /** Tables by their names in the READMEs: `<!-- table: name -->` ... `<!-- end -->`. */
 export const tables: Record<string, () => string> = {
-  "routes 1": () => routesTable(v1Routes),
-  "routes 2": () => routesTable(v2Routes),
+  "routes 1": () => pathsList(v1Routes),
+  "routes 2": () => pathsList([...v2Routes, ...streams]),
   options: optionsTable,
   errors: errorsTable,
   "host errors": hostErrorsTable,
-  events: eventsTable,
+  "chain events": eventsTable("chain"),
+  "host events": eventsTable("host"),
   "transaction types": transactionTypesTable,
   metrics: metricsTable,
   dependencies: dependenciesTable,
-  following: () => routesTable(liveRoutes({ conditions: conditionsInput, eventNames: [], events: [], offersChanges: true } as unknown as Parameters<typeof liveRoutes>[0])),
   rewards: rewardsTable,
   "ready problems": unionTable("types/plugin.ts", "ReadyProblem"),
-  "proof steps": unionTable("src/verify/verify-proof.ts", "ProofStep"),
   context: takenTable("NodeContext"),
-  plugin: membersTable("types/plugin.ts", "ApiPlugin"),
   client: takenTable("ClientOptions"),
   follower: takenTable("RunFollowerOptions"),
   receiver: takenTable("ReceiverOptions"),
@@ -291,11 +284,11 @@ export const documents: Record<string, readonly string[]> = {
   "CONTRIBUTING.md": [],
   "README.md": [],
   "SECURITY.md": [],
-  "types/README.md": ["context", "plugin"],
+  "types/README.md": ["context"],
   "src/README.md": ["dependencies"],
   "src/api/README.md": ["transaction types"],
   "src/api/v1/README.md": ["routes 1"],
-  "src/api/v2/README.md": ["routes 2", "following", "events", "errors"],
+  "src/api/v2/README.md": ["routes 2", "chain events", "host events", "errors"],
   "src/client/README.md": ["client"],
   "src/conformance/README.md": [],
   "src/follower/README.md": ["follower"],
@@ -304,7 +297,7 @@ export const documents: Record<string, readonly string[]> = {
   "src/receiver/README.md": ["receiver"],
   "src/replica/README.md": [],
   "src/store/lmdb/safe/README.md": [],
-  "src/verify/README.md": ["proof steps"],
+  "src/verify/README.md": [],
   "src/webhooks/README.md": [],
   "examples/README.md": [],
   "examples/ark-core/README.md": [],
