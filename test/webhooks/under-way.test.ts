@@ -4,6 +4,8 @@ import { expect } from "chai";
 import type { WebhookStore } from "../../src/webhooks/rows/store.js";
 import type { DeliveryState } from "../../types/webhooks.js";
 import { createReceiver, type Receiver } from "./receiver.js";
+import { before, withTransactions } from "./rich-block.js";
+import { createScriptedChain } from "./scripted-chain.js";
 import { createStage, eventually, type Stage } from "./stage.js";
 
 describe("while an attempt is under way", () => {
@@ -33,6 +35,39 @@ describe("while an attempt is under way", () => {
     waiting.splice(0).forEach((response) => response.end());
     await stage.count(id, "delivered", 3);
     expect(receiver.received.map(({ path, json }) => `${path} ${(json.data as { n: number }).n}`)).to.deep.equal(["/hangs 1", "/new 2", "/new 3"]);
+  });
+
+  it("and the chain takes the next one back, that is not sent, though nobody was told yet that this is written", async () => {
+    const gate: { closed?: Promise<void> } = {};
+    // Long ones are those that take back. Others go on in the same turn of the event loop.
+    const wrapStore = (store: WebhookStore): WebhookStore => ({
+      ...store,
+      transactionSoon: async (work, options) => {
+        const result = await store.transactionSoon(work, options);
+        if (options?.isLong === true) await gate.closed;
+        return result;
+      },
+    });
+    const scripted = createScriptedChain(before, () => stage.clock.now());
+    await open({}, { changes: scripted.changes, wrapStore });
+    receiver.answer = (_request, response) => void waiting.push(response);
+    const { id } = stage.engine.create({ events: ["block.applied", "block.reverted"], target: receiver.url, order: "strict" });
+    await stage.engine.settled();
+    for (const name of ["a", "b"]) scripted.apply({ block: { ...withTransactions.block, id: name }, transactions: [] });
+    await receiver.until(1);
+    await stage.engine.settled();
+    let letGo = (): void => undefined;
+    gate.closed = new Promise((resolve) => (letGo = resolve));
+    scripted.revert();
+    await stage.count(id, "dropped", 1);
+    receiver.answer = (_request, response) => response.end();
+    waiting.splice(0).forEach((response) => response.end());
+    await stage.count(id, "delivered", 1);
+    letGo();
+    await stage.engine.settled();
+    scripted.apply({ block: { ...withTransactions.block, id: "c" }, transactions: [] });
+    await stage.count(id, "delivered", 2);
+    expect(receiver.received.map(({ json }) => `${json.event} ${(json.data as { id: string }).id}`)).to.deep.equal(["block.applied a", "block.applied c"]);
   });
 
   it("an incomplete batch that has waited for long enough, and is held up by that, is not asked for over and over", async () => {

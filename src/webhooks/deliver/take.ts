@@ -2,6 +2,7 @@ import type { Clock } from "../../../types/node-context.js";
 import {
   type Attempt,
   isFree,
+  lookAgain,
   type Limit,
   monotonic,
   type Next,
@@ -55,7 +56,7 @@ const lowestRetry = ({ store }: NextNeeds, { webhook }: Queue): number =>
 
 /** First attempts. */
 const createNextFirst = (needs: NextNeeds) => {
-  const { queues, window } = needs;
+  const { queues, store, window } = needs;
 
   const firstOf = (queue: Queue, { schedule, monotonic }: Times): Next | undefined => {
     if (isBehind(queue) || queue.mayAt > monotonic) return undefined;
@@ -74,8 +75,7 @@ const createNextFirst = (needs: NextNeeds) => {
   };
 
   /** The earliest first attempt of all the target's queues. */
-  const nextFirst = (target: Target, times: Times): Next | undefined => {
-    if (isOvertaken(target)) return undefined;
+  const earliest = (target: Target, times: Times): Next | undefined => {
     let next: Next | undefined;
     for (const queue of target.queues.values()) {
       const found = firstOf(queue, times);
@@ -84,7 +84,24 @@ const createNextFirst = (needs: NextNeeds) => {
     return next;
   };
 
-  return nextFirst;
+  /** As the store has them; undefined if one is no first attempt any more. */
+  const readAgain = ({ queue, rows }: Next): DeliveryRow[] | undefined => {
+    const again = rows.flatMap(({ id }) => store.delivery(queue.webhook.id, id) ?? []);
+    const are = again.length === rows.length && again.every(({ state, dueAt, isTakenBack }) => state === "pending" && dueAt === null && isTakenBack !== true);
+    return are ? again : undefined;
+  };
+
+  return (target: Target, times: Times): Next | undefined => {
+    if (isOvertaken(target)) return undefined;
+    for (;;) {
+      const next = earliest(target, times);
+      if (next === undefined) return undefined;
+      // A queue keeps its next delivery in memory: the chain may have taken it back in the transaction that was just committed.
+      const rows = readAgain(next);
+      if (rows !== undefined) return { ...next, rows };
+      lookAgain(next.queue);
+    }
+  };
 };
 
 /**

@@ -187,8 +187,8 @@ const checkRate = (rate: WebhookDraft["rate"]): number | null => {
 /** Headers that HTTP itself or the signature needs. */
 const ownHeaders = /^(?:content-|proxy-|webhook-|:)|^(?:authorization|connection|date|expect|host|keep-alive|te|trailer|transfer-encoding|upgrade|user-agent|via)$/i;
 
-const checkHeaders = (headers: Record<string, string>): Record<string, string> => {
-  if (typeof headers !== "object" || headers === null) refuse("headers", "must be an object");
+const checkHeaders = (headers: Record<string, string> | null): Record<string, string> => {
+  if (typeof headers !== "object" || headers === null) return refuse("headers", "must be an object");
   const entries = Object.entries(headers);
   if (entries.length > limits.headers) refuse("headers", `must not have more than ${limits.headers} members`);
   const names = new Set<string>();
