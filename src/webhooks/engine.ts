@@ -14,7 +14,7 @@ import { createStandstill, type Standstill } from "./failures.js";
 import { webhookDefaults } from "../options/options.js";
 import { type ChainReader, createChainReader, type ReaderNeeds } from "./read/reader.js";
 import { attemptsElsewhere, keepSent } from "./read/ledger.js";
-import { createRecorder, type RecorderNeeds, type NewDeliveries } from "./read/record.js";
+import { createRecorder, type RecorderNeeds, type NewDeliveries } from "./read/write-deliveries.js";
 import { createArchive } from "./register/archive.js";
 import { createDryRuns, createRecentEvents, type RecentEvents } from "./register/dry-run.js";
 import { createRegister, standingOf, type WebhookStanding } from "./register/register.js";

@@ -1,7 +1,7 @@
 import type { Logger } from "../../../types/node-context.js";
 import { type FullClock, readingsOf } from "../../async/clock.js";
 import { logFailure } from "../failures.js";
-import type { Attempts } from "../read/ledger.js";
+import type { InFlightView } from "../read/ledger.js";
 import type { Register } from "../register/register.js";
 import type { DeliveryRow } from "../rows/rows.js";
 import type { WebhookStore } from "../rows/store.js";
@@ -54,7 +54,7 @@ export interface DispatcherNeeds {
  *
  *   take → send → record → next
  */
-export interface Dispatcher extends Attempts {
+export interface Dispatcher extends InFlightView {
   start(): void;
   /** Webhooks got something to deliver, or deliveries that they had were changed. */
   wake(webhookIds: Iterable<number>): void;
@@ -251,7 +251,7 @@ const pauseBefore = ({ store, clock, time }: DispatcherNeeds, url: string): Pick
   return { pausedUntil: time.schedule() + restOf(pause, readingsOf(clock)), lastPause: pause.length };
 };
 
-const attemptsOf = (queues: Pick<Queues, "find">, underWay: UnderWay, isLeftBehind: DispatcherNeeds["isLeftBehind"]): Attempts => {
+const attemptsOf = (queues: Pick<Queues, "find">, underWay: UnderWay, isLeftBehind: DispatcherNeeds["isLeftBehind"]): InFlightView => {
   const own = ({ id, attemptCount }: DeliveryRow) => {
     const found = underWay.get(id);
     return found?.attemptCount === attemptCount ? found : undefined;

@@ -3,7 +3,7 @@ import type { Clock, Logger } from "../../../types/node-context.js";
 import type { Attempt } from "../../../types/webhooks.js";
 import { createMatcher, type Matcher } from "../conditions/matcher.js";
 import { logFailure } from "../failures.js";
-import { type Attempts, letGo } from "../read/ledger.js";
+import { type InFlightView, letGo } from "../read/ledger.js";
 import { asMatched, type Register } from "../register/register.js";
 import { isOwnEvent, type DeliveryRow, type Failing, isOpen, type Pause, type WebhookRow } from "../rows/rows.js";
 import type { WebhookStore } from "../rows/store.js";
@@ -55,7 +55,7 @@ export interface RecordNeeds {
   time: Timekeeper;
   random: () => number;
   logger: Logger;
-  attempts: Attempts;
+  attempts: InFlightView;
   /** Is told of deliveries that are given up. */
   onOutcome?: OnOutcome | undefined;
 }

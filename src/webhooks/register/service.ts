@@ -7,7 +7,7 @@ import { inputError, PorticoError } from "../../errors.js";
 import { cursorText, type Follow, parseCursors } from "../../follow/index.js";
 import { announce } from "../deliver/records.js";
 import { endOf } from "../deliver/outcome.js";
-import { type Attempts, letGo, removeOpen } from "../read/ledger.js";
+import { type InFlightView, letGo, removeOpen } from "../read/ledger.js";
 import { heightOf } from "../read/match.js";
 import { fromField, isNotReady, optionsOf, wantsChainEvents } from "../read/positions.js";
 import type { Progress, WebhookRow } from "../rows/rows.js";
@@ -29,7 +29,7 @@ export interface ServiceNeeds {
   nodeKey: NodeKey | undefined;
   /** Writes where a webhook is, if it has moved without a match; within a transaction. */
   keepPosition(webhookId: number): void;
-  attempts: Attempts;
+  attempts: InFlightView;
   /** Told of every change. */
   onChange(webhookId: number): void;
 }
