@@ -5,7 +5,7 @@ import { keyOf } from "../send/request.js";
 import type { Register } from "../register/register.js";
 import type { DeliveryRow, LedgerEntry, Message, Position, Recipient, Sent, WebhookRow } from "../rows/rows.js";
 import type { WebhookStore } from "../rows/store.js";
-import type { OnOutcome } from "../send/http-sender.js";
+import type { OnOutcome } from "../deliver/outcome.js";
 import {
   byTarget,
   decide,
