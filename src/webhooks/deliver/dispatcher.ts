@@ -186,12 +186,7 @@ const createNotices = (needs: DispatcherNeeds, parts: Parts) => {
   };
 };
 
-interface LoopParts {
-  tryAgain(): void;
-  noticeAll(): void;
-  pump(): void;
-  nextDue(now: number): number;
-}
+type LoopParts = Record<"tryAgain" | "noticeAll" | "pump", () => void> & Pick<Queues, "nextDue">;
 
 /** When the dispatcher looks for work. Nothing that fails in that reaches the host: the store is asked again at the next look. */
 const createLoop = ({ time, after, logger }: DispatcherNeeds, { tryAgain, noticeAll, pump, nextDue }: LoopParts) => {

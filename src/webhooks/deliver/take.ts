@@ -103,10 +103,7 @@ const inStrictOrder = (needs: NextNeeds, queue: Queue, row: DeliveryRow, now: nu
   return undefined;
 };
 
-interface Due {
-  queue: Queue;
-  row: DeliveryRow;
-}
+type Due = Pick<Next, "queue"> & { row: DeliveryRow };
 
 /** Retries and pings. */
 const createNextDue = (needs: NextNeeds) => {
@@ -123,7 +120,7 @@ const createNextDue = (needs: NextNeeds) => {
       .filter((row) => row !== undefined && row.batch === first.batch) as DeliveryRow[];
   };
 
-  /** What is due in a queue: a ping before all else. */
+  /** What is due in a queue: a ping before all else. Sets `nextDue` and `skipped`. */
   const lookUpDue = (queue: Queue, now: number): DeliveryRow | undefined => {
     if (queue.nextDue > now) return undefined;
     const all = store.retries(queue.webhook.id, queue.inFlight.deliveries + 1);

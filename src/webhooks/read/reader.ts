@@ -161,6 +161,7 @@ const createTake = ({ register, recorder }: ReaderNeeds, positions: ReaderPositi
       for (const [id, { isBusy }] of present) if (isBusy) present.delete(id);
       const { all, undecided } = await matchFirst(register, next, present);
       const last = all.at(-1);
+      // Never so: of some groups, one at least is matched.
       if (last === undefined) return at;
       const waiting = [...undecided.keys()].flatMap((id) => present.get(id) ?? []);
       for (const { webhookId } of waiting) present.delete(webhookId);
