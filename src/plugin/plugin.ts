@@ -29,7 +29,7 @@ import { createHostParts } from "./host-parts.js";
 import { createLake } from "./lake.js";
 import { createReplica } from "./replica.js";
 import { createWebhooks } from "./webhooks.js";
-import type { OnOutcome } from "../webhooks/send/http-sender.js";
+import type { OnOutcome } from "../webhooks/deliver/outcome.js";
 import { createProblems, type Problems } from "../operate/problems.js";
 import { createWriteWatch } from "../store/lmdb/environment.js";
 import { version } from "../version.js";

@@ -14,7 +14,7 @@ import { whenFree } from "../store/lmdb/writer-lock.js";
 import type { WriteWatch } from "../store/lmdb/environment.js";
 import { createWebhookEngine, describeWebhookEvents, type WebhookEngine } from "../webhooks/engine.js";
 import { openWebhookStore, type WebhookEnvironment } from "../webhooks/rows/store.js";
-import type { OnOutcome } from "../webhooks/send/http-sender.js";
+import type { OnOutcome } from "../webhooks/deliver/outcome.js";
 import { type Authorize, openAuthorize } from "../webhooks/register/tokens.js";
 
 /** What the parts of a plugin share. */

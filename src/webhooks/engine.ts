@@ -4,29 +4,29 @@ import type { WebhookOptions } from "../../types/webhook-options.js";
 import type { EventDescription, Webhooks } from "../../types/webhooks.js";
 import { closeAll } from "../async/close-all.js";
 import { runSliced } from "../async/time-slicing.js";
-import { type FullClock, readingsOf } from "../async/clock.js";
+import { type After, type FullClock, readingsOf, systemAfter } from "../async/clock.js";
 import type { Follow } from "../follow/index.js";
 import type { Problems } from "../operate/problems.js";
-import { createDeliveries } from "./deliver/deliveries.js";
 import { createDispatcher, type Dispatcher } from "./deliver/dispatcher.js";
 import { createMessages, type Messages, type NodeKey } from "./send/request.js";
 import { createStandstill, type Standstill } from "./failures.js";
 import { webhookDefaults } from "../options/options.js";
 import { type ChainReader, createChainReader, type ReaderNeeds } from "./read/reader.js";
 import { attemptsElsewhere, keepSent } from "./read/ledger.js";
-import { createRecorder, type RecorderNeeds, type NewDeliveries } from "./read/record.js";
+import { createRecorder, type RecorderNeeds, type NewDeliveries } from "./read/write-deliveries.js";
 import { createArchive } from "./register/archive.js";
 import { createDryRuns, createRecentEvents, type RecentEvents } from "./register/dry-run.js";
+import { createDeliveries } from "./register/delivery-service.js";
 import { createRegister, standingOf, type WebhookStanding } from "./register/register.js";
 import { createWebhookService } from "./register/service.js";
 import { type DeliveryRow, isOpen, openStates } from "./rows/rows.js";
 import type { WebhookStore } from "./rows/store.js";
-import { createHttpSender, type OnOutcome, type Sender } from "./send/http-sender.js";
+import { createHttpSender, type Sender } from "./send/http-sender.js";
 import { createResolver, createTargetGuard, type Resolve } from "./send/target-guard.js";
-import { type After, createTimekeeper, createTimeReader, systemAfter, type Timekeeper } from "./timekeeper.js";
+import { createTimekeeper, createTimeReader, type Timekeeper } from "./timekeeper.js";
 import { describeEvents } from "../follow/event-catalogue.js";
 import type { ReaderPositions } from "./read/positions.js";
-import { isLongOver } from "./deliver/outcome.js";
+import { isLongOver, type OnOutcome } from "./deliver/outcome.js";
 
 interface UpkeepOptions {
   deliveredRetention: number;
@@ -51,7 +51,7 @@ const batchSize = 500;
 /** Positions written in one transaction: with each block, all webhooks move. */
 const keptTogether = 500;
 
-const what = { trim: "old deliveries cannot be removed", write: "their positions cannot be written" } as const;
+const what = { trim: "old deliveries cannot be removed", write: "positions of webhooks cannot be written" } as const;
 
 /** Work in the background: removes what is past its retention, writes recent payloads, and keeps the time. Returns what ends it. */
 const startUpkeep = (
@@ -258,7 +258,7 @@ const createOnChange = (dispatcher: Dispatcher, reader: ChainReader) => {
   };
 };
 
-/** Opens nothing and reads nothing before `start`. An engine is started once. @throws PorticoError OPTION_INVALID */
+/** Sends and writes nothing before `start`. An engine is started once. @throws PorticoError OPTION_INVALID */
 export const createWebhookEngine = (given: WebhookOptions, needs: WebhookEngineNeeds): WebhookEngine => {
   const options = { ...webhookDefaults, ...given };
   const { store, clock, problems, keepsChain } = needs;

@@ -6,7 +6,7 @@ import { createArchive } from "./register/archive.js";
 import { createRegister } from "./register/register.js";
 import { openWebhookStore } from "./rows/store.js";
 
-// Apart from the archive, whose types name LMDB's: those of the package must not.
+// In its own file: `archive.ts` names types of lmdb, which must not appear in the package's .d.ts.
 
 /**
  * Returns all webhooks of a data folder as JSON text, with their secrets, whether or not a node runs there. `plugin.webhooks.import()` takes

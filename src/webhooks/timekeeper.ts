@@ -1,8 +1,6 @@
 import type { KeptTime } from "./rows/rows.js";
 import type { WebhookStore } from "./rows/store.js";
-import { type After, type FullClock, systemAfter } from "../async/clock.js";
-
-export { type After, systemAfter };
+import type { FullClock } from "../async/clock.js";
 
 /**
  * How much time passes, whatever the wall clock is set to, in this process and over all processes of a store before it. Two times are
@@ -10,14 +8,14 @@ export { type After, systemAfter };
  *
  * - passed    what has passed for certain. Decides what must not happen too early: history is removed by it, secrets expire, and webhooks
  *             that fail are disabled.
- * - schedule  what may have passed. Decides when retries are due, which must not be too late: if the machine was off for a day, they are
- *             due when it is on again.
+ * - dueTime   what may have passed (`KeptTime.schedule`). Decides when retries are due, which must not be too late: if the machine was off
+ *             for a day, they are due when it is on again.
  */
 export interface Timekeeper {
   passed(): number;
-  schedule(): number;
-  /** What the wall clock shows at a time of `schedule`: for clients. */
-  wallOfSchedule(time: number): number;
+  dueTime(): number;
+  /** What the wall clock shows at a time of `dueTime`: for clients. */
+  wallOfDue(time: number): number;
   /** Whether the store should be told again. */
   isStale(): boolean;
   /** Tells the store, within a transaction. */
@@ -59,16 +57,16 @@ export const createTimekeeper = (store: Pick<WebhookStore, "time" | "keepTime">,
 
   const runTime = (): number => (run = Math.max(run, clock.monotonic() - begun));
   const passed = (): number => Math.floor(start.passed + runTime());
-  const schedule = (): number => Math.floor(start.schedule + runTime());
+  const dueTime = (): number => Math.floor(start.schedule + runTime());
 
   return {
     passed,
-    schedule,
-    wallOfSchedule: createWallOf(clock, schedule),
+    dueTime,
+    wallOfDue: createWallOf(clock, dueTime),
     isStale: () => runTime() - kept >= keepInterval,
     keep: () => {
       kept = runTime();
-      store.keepTime({ passed: passed(), schedule: schedule(), wall: clock.now(), monotonic: clock.monotonic() });
+      store.keepTime({ passed: passed(), schedule: dueTime(), wall: clock.now(), monotonic: clock.monotonic() });
     },
   };
 };
@@ -81,8 +79,8 @@ export const createTimeReader = (store: Pick<WebhookStore, "time">, clock: FullC
   };
   return {
     passed: () => last().passed,
-    schedule: () => last().schedule,
-    wallOfSchedule: (time) => time + last().wall - last().schedule,
+    dueTime: () => last().schedule,
+    wallOfDue: (time) => time + last().wall - last().schedule,
     isStale: () => false,
     keep: () => undefined,
   };

@@ -5,7 +5,7 @@ import type { WebhookStore } from "../../src/webhooks/rows/store.js";
 import { createChainRules } from "../../src/chain/rules.js";
 import { createProblems } from "../../src/operate/problems.js";
 import { createWebhookEngine } from "../../src/webhooks/engine.js";
-import type { After } from "../../src/webhooks/timekeeper.js";
+import type { After } from "../../src/async/clock.js";
 import { loadChain } from "../data/read.js";
 import { createReceiver, type Receiver } from "./receiver.js";
 import { createScriptedChain } from "./scripted-chain.js";

@@ -1,5 +1,5 @@
 import type { Clock } from "../../types/node-context.js";
-import type { After } from "../../src/webhooks/timekeeper.js";
+import type { After } from "../../src/async/clock.js";
 
 /** A clock that stands still until it is advanced, and the timers that depend on it. */
 export interface ManualClock extends Required<Clock> {

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { webhookDefaults } from "../../src/options/options.js";
-import { afterAttempt, attemptOf, endOf, isLongOver, nextHealth, nextStep, pauseAfter, pauseOf, type Step, readRetryAfter, restOf, type Result, waitBefore } from "../../src/webhooks/deliver/outcome.js";
+import { afterAttempt, attemptRecord, endOf, isLongOver, nextHealth, nextStep, pauseAfter, pauseOf, type Step, readRetryAfter, restOf, type Result, waitBefore } from "../../src/webhooks/deliver/outcome.js";
 import type { DeliveryRow } from "../../src/webhooks/rows/rows.js";
 
 const { schedule, disableAfter } = webhookDefaults;
@@ -223,10 +223,10 @@ describe("pauses of a target", () => {
 
 describe("a delivery after an attempt", () => {
   const rules = { schedule: [seconds(5), seconds(300)], jitter: 0 };
-  const at = { passed: now, schedule: now + 7, wall: now - 9 };
+  const at = { passed: now, dueTime: now + 7, wall: now - 9 };
   const chance = { now: at, random: 0.5, isLast: false, batch: undefined };
   const fresh: DeliveryRow = { id: 1, webhookId: 2, messageId: 3, key: "k", event: "block.applied", at: now, state: "pending", dueAt: null, finishedAt: null, failures: 0, attemptCount: 0, attempts: [] };
-  const answered = (status: number, body = "no") => attemptOf(now, 12.6, { status, body, retryAfter: undefined, date: undefined, failure: status < 300 ? null : { stage: "status", error: "why" } });
+  const answered = (status: number, body = "no") => attemptRecord(now, 12.6, { status, body, retryAfter: undefined, date: undefined, failure: status < 300 ? null : { stage: "status", error: "why" } });
   const succeeded = { ok: true, status: 204 };
 
   it("has what became of the attempt: when it began, whole milliseconds, the status, and where and why it failed", () => {
@@ -251,7 +251,7 @@ describe("a delivery after an attempt", () => {
     const busy = { ok: false, status: 429, asked: seconds(10) };
     const first = afterAttempt(fresh, answered(429), busy, chance, rules);
     expect(first).to.deep.include({ state: "retrying", dueAt: now + 7, failures: 1, stepSince: now + 7, attemptCount: 1 });
-    const later = { ...chance, now: { ...at, schedule: now + 2_007 } };
+    const later = { ...chance, now: { ...at, dueTime: now + 2_007 } };
     expect(afterAttempt(first, answered(429), busy, later, rules)).to.deep.include({ state: "retrying", dueAt: now + 2_007, failures: 1, stepSince: now + 7, attemptCount: 2 });
     expect(afterAttempt(first, answered(500), failed, later, rules)).to.deep.include({ state: "retrying", dueAt: now + 7 + seconds(5), failures: 1 }).and.not.to.have.property("stepSince");
     for (const [result, more] of [[succeeded, {}], [failed, { isLast: true }], [{ ok: false, status: 410 }, {}]] as const) {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { createRecords, type AttemptResult, type Records } from "../../src/webhooks/deliver/records.js";
+import { createRecords, type AttemptResult, type Records } from "../../src/webhooks/deliver/write-outcomes.js";
 import { createRegister } from "../../src/webhooks/register/register.js";
 import { createTimekeeper } from "../../src/webhooks/timekeeper.js";
 import type { WebhookStore } from "../../src/webhooks/rows/store.js";

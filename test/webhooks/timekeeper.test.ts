@@ -32,22 +32,22 @@ describe("the time of webhooks", () => {
         // How much has passed, to the hand that moves the clock.
         let truth = clock.now();
         for (const { kind, length } of taken) {
-          const before = { passed: time.passed(), schedule: time.schedule() };
+          const before = { passed: time.passed(), dueTime: time.dueTime() };
           if (kind === "set") clock.set(length);
           else clock.advance(length);
           truth += kind === "set" ? 0 : length;
-          if (kind === "run") expect([time.passed() - before.passed, time.schedule() - before.schedule]).to.deep.equal([length, length]);
-          if (kind === "set") expect([time.passed(), time.schedule()]).to.deep.equal([before.passed, before.schedule]);
+          if (kind === "run") expect([time.passed() - before.passed, time.dueTime() - before.dueTime]).to.deep.equal([length, length]);
+          if (kind === "set") expect([time.passed(), time.dueTime()]).to.deep.equal([before.passed, before.dueTime]);
           if (kind === "run" || (kind === "set" && time.isStale())) time.keep();
           if (kind === "restart" || kind === "crash" || kind === "machine") {
             if (kind === "machine") clock.startMachine();
             time = createTimekeeper(store, clock);
             time.keep();
             expect(time.passed() - before.passed).to.be.within(0, length);
-            if (kind !== "machine") expect(time.schedule() - before.schedule).to.be.at.least(length);
+            if (kind !== "machine") expect(time.dueTime() - before.dueTime).to.be.at.least(length);
           }
           expect(time.passed()).to.be.at.most(truth);
-          expect(time.schedule()).to.be.at.least(time.passed());
+          expect(time.dueTime()).to.be.at.least(time.passed());
         }
       }),
       { numRuns: 500 },
@@ -68,13 +68,13 @@ describe("the time of webhooks", () => {
     let uneven = 0;
     const unsteady = { now: clock.now, monotonic: () => clock.monotonic() + (uneven = 1 - uneven) / 2 };
     const time = createTimekeeper({ time: () => undefined, keepTime: () => undefined }, unsteady);
-    const due = time.schedule() + hour;
-    const shown = time.wallOfSchedule(due);
+    const due = time.dueTime() + hour;
+    const shown = time.wallOfDue(due);
     expect(shown).to.be.closeTo(clock.now() + hour, 1);
     clock.advance(10 * second);
-    expect([time.wallOfSchedule(due), time.wallOfSchedule(due)]).to.deep.equal([shown, shown]);
+    expect([time.wallOfDue(due), time.wallOfDue(due)]).to.deep.equal([shown, shown]);
     clock.set(-day);
-    expect(time.wallOfSchedule(due)).to.be.closeTo(shown - day, 1);
+    expect(time.wallOfDue(due)).to.be.closeTo(shown - day, 1);
   });
 
   it("is that which was kept last, for a process that does not deliver", () => {
@@ -83,9 +83,9 @@ describe("the time of webhooks", () => {
     const record = { passed: at - 3 * day, schedule: at - day, wall: at, monotonic: 0 };
     const time = createTimeReader({ time: () => record }, clock);
     clock.set(30 * day);
-    expect([time.passed(), time.schedule()]).to.deep.equal([at - 3 * day, at - day]);
-    expect(time.wallOfSchedule(at)).to.equal(at + day);
-    expect(createTimeReader({ time: () => undefined }, clock).schedule()).to.equal(clock.now());
+    expect([time.passed(), time.dueTime()]).to.deep.equal([at - 3 * day, at - day]);
+    expect(time.wallOfDue(at)).to.equal(at + day);
+    expect(createTimeReader({ time: () => undefined }, clock).dueTime()).to.equal(clock.now());
   });
 });
 

@@ -1,14 +1,15 @@
 import type { Logger } from "../../../types/node-context.js";
+import type { DeliveryAnswer } from "../../../types/webhooks.js";
 import { createOpenCount, type OpenCount } from "../../async/open-count.js";
 import { type FullClock, readingsOf } from "../../async/clock.js";
 import { logFailure } from "../failures.js";
-import type { Answer, OnOutcome, Sender } from "../send/http-sender.js";
+import type { Sender } from "../send/http-sender.js";
 import { type EventOfRow, type Messages, type NodeKey, requestOf } from "../send/request.js";
 import type { WebhookStore } from "../rows/store.js";
 import type { Timekeeper } from "../timekeeper.js";
-import { attemptOf, pauseAfter } from "./outcome.js";
-import { type Attempt, lookAgain, monotonic, type Queues, type Slots, type Target, type UnderWay } from "./queues.js";
-import type { AttemptResult, Records } from "./records.js";
+import { attemptRecord, type OnOutcome, pauseAfter } from "./outcome.js";
+import { type InFlight, lookAgain, monotonic, type Queues, type Slots, type Target, type UnderWay } from "./queues.js";
+import type { AttemptResult, Records } from "./write-outcomes.js";
 import { giveSlotBack, type Ready, slowFrom } from "./take.js";
 
 export interface AttemptsNeeds {
@@ -41,8 +42,8 @@ type PauseChange = Pick<AttemptResult, "asked" | "pause">;
 
 /** An attempt that was answered. */
 interface AttemptAnswer {
-  attempt: Attempt;
-  answer: Answer;
+  attempt: InFlight;
+  answer: DeliveryAnswer;
   /** Milliseconds. */
   duration: number;
 }
@@ -51,7 +52,7 @@ interface AttemptAnswer {
 const judge = ({ clock, time }: AttemptsNeeds, { attempt: { target, kind }, answer, duration }: AttemptAnswer): PauseChange => {
   if (kind === "ping") return {};
   target.wasSlow = duration > slowFrom;
-  const now = time.schedule();
+  const now = time.dueTime();
   const { asked, pause: length } = pauseAfter(answer, clock.now(), { length: target.lastPause, rest: target.pausedUntil - now });
   if (length === undefined) return { asked };
   target.lastPause = length ?? 0;
@@ -60,27 +61,30 @@ const judge = ({ clock, time }: AttemptsNeeds, { attempt: { target, kind }, answ
   return { asked, pause: { length, ...readingsOf(clock) } };
 };
 
-/** Ends an attempt. `isDelivered`: its outcome is recorded, nothing is retried. `isSent`: false if it was given back unsent. */
-const finish = (needs: AttemptsNeeds, attempt: Attempt, isDelivered: boolean, isSent = true): void => {
+/** How an attempt ended: its success is recorded, its failure is, or it was given back. */
+type Ending = "delivered" | "failed" | "unsent";
+
+const finish = (needs: AttemptsNeeds, attempt: InFlight, ending: Ending): void => {
   const { queues, ready, underWay, time } = needs;
   const { queue, rows, target, kind } = attempt;
   for (const { id } of rows) underWay.delete(id);
-  queue.open.taken -= rows.length;
+  queue.inFlight.deliveries -= rows.length;
   target.underWay.delete(attempt);
   queues.release(target);
   giveSlotBack(attempt, needs);
   const now = queues.find(queue.webhook.id);
   if (now === undefined) return;
   // While a delivery is taken, its due time is not looked up.
-  if (!isDelivered || now.skipped) now.nextDue = Math.min(now.nextDue, time.schedule());
+  if (ending !== "delivered" || now.skipped) now.nextDue = Math.min(now.nextDue, time.dueTime());
   // What was given back comes before the rows that were read of the queue.
-  if (!isSent) lookAgain(now);
-  // With a first attempt that was delivered, its target has been asked again when it ended: not another that the webhook has got meanwhile.
-  if (kind !== "first" || !isDelivered || now.skipped || !isSent || now.target !== target) ready.add(now.target);
+  if (ending === "unsent") lookAgain(now);
+  // A delivered first attempt has woken its target already (`settleAnswer`). In all other cases wake the webhook's present target.
+  const isAwake = kind === "first" && ending === "delivered" && !now.skipped && now.target === target;
+  if (!isAwake) ready.add(now.target);
 };
 
 /** After a success the slot is free at once. After a failure, which may disable the webhook, only once the outcome is recorded. */
-const makeRoom = (needs: AttemptsNeeds, one: AttemptAnswer, answersAgain: ReturnType<typeof createHasten>): PauseChange => {
+const settleAnswer = (needs: AttemptsNeeds, one: AttemptAnswer, hasten: ReturnType<typeof createHasten>): PauseChange => {
   const { attempt, answer } = one;
   attempt.state = "recording";
   const judged = judge(needs, one);
@@ -88,17 +92,14 @@ const makeRoom = (needs: AttemptsNeeds, one: AttemptAnswer, answersAgain: Return
     for (const { id, attemptCount } of attempt.rows) needs.underWay.set(id, { attemptCount, hasArrived: true });
     attempt.target.underWay.delete(attempt);
     giveSlotBack(attempt, needs);
-    answersAgain(attempt.target, attempt.kind === "ping");
+    hasten(attempt.target, attempt.kind === "ping");
   } else if (attempt.kind !== "ping") attempt.target.mayBeDown = true;
   return judged;
 };
 
-/**
- * Ends the attempts that were answered in one turn of the event loop: the next deliveries are sent for all, then the outcomes recorded. One
- * by one, 32 targets take a sixth longer.
- */
-const createEnd = (needs: AttemptsNeeds, requests: OpenCount, { done, givenBack }: { done(attempt: Attempt, isDelivered: boolean): void; givenBack(attempt: Attempt, error: unknown): void }) => {
-  const answersAgain = createHasten(needs);
+/** Ends the attempts that were answered in one turn of the event loop: the next deliveries are sent for all, then the outcomes recorded. */
+const createEnd = (needs: AttemptsNeeds, requests: OpenCount, { done, givenBack }: { done(attempt: InFlight, ending: Ending): void; givenBack(attempt: InFlight, error: unknown): void }) => {
+  const hasten = createHasten(needs);
   let answered: AttemptAnswer[] = [];
 
   /**
@@ -114,12 +115,12 @@ const createEnd = (needs: AttemptsNeeds, requests: OpenCount, { done, givenBack 
       ids: rows.map(({ id }) => id),
       target: target.url,
       origin: target.origin.name,
-      attempt: attemptOf(at, duration, answer),
+      attempt: attemptRecord(at, duration, answer),
       isBatch,
       isPing,
       ...judged,
     };
-    needs.records.add(result, isDelivered && !isPing && areOthersSent, () => done(attempt, isDelivered));
+    needs.records.add(result, isDelivered && !isPing && areOthersSent, () => done(attempt, isDelivered ? "delivered" : "failed"));
   };
 
   const safely = (one: AttemptAnswer, work: (one: AttemptAnswer) => void): void => {
@@ -136,7 +137,7 @@ const createEnd = (needs: AttemptsNeeds, requests: OpenCount, { done, givenBack 
     const judgedAll: { one: AttemptAnswer; judged: PauseChange }[] = [];
     for (const one of all) {
       requests.leave();
-      safely(one, () => judgedAll.push({ one, judged: makeRoom(needs, one, answersAgain) }));
+      safely(one, () => judgedAll.push({ one, judged: settleAnswer(needs, one, hasten) }));
     }
     needs.pump();
     const areOthersSent = requests.count > 0;
@@ -156,8 +157,8 @@ const sameTime = 1_000;
 
 /** Makes the retries of a target due that answers again. */
 const createHasten = ({ store, time, clock, logger, brought }: AttemptsNeeds) => {
-  const hasten = (webhookId: number, isPing: boolean): { changed: boolean; left: boolean } => {
-    const [now, wall] = [time.schedule(), clock.now()];
+  const hastenOf = (webhookId: number, isPing: boolean): { changed: boolean; left: boolean } => {
+    const [now, wall] = [time.dueTime(), clock.now()];
     const found = { changed: false, left: false };
     for (const id of store.deliveryIds(webhookId, "retrying", 0, Number.MAX_SAFE_INTEGER)) {
       const row = store.delivery(webhookId, id);
@@ -179,7 +180,7 @@ const createHasten = ({ store, time, clock, logger, brought }: AttemptsNeeds) =>
     if (ids.length === 0) return;
     const work = (): number[] =>
       ids.filter((id) => {
-        const { changed, left } = hasten(id, isPing);
+        const { changed, left } = hastenOf(id, isPing);
         if (left) target.mayBeDown = true;
         return changed;
       });
@@ -199,22 +200,22 @@ export const createAttempts = (needs: AttemptsNeeds) => {
   const requests = createOpenCount();
   let abandoned = false;
 
-  const done = (attempt: Attempt, isDelivered: boolean, isSent?: boolean): void => {
-    finish(needs, attempt, isDelivered, isSent);
+  const done = (attempt: InFlight, ending: Ending): void => {
+    finish(needs, attempt, ending);
     pumpSoon();
   };
 
   /** After an error, the deliveries are taken again in a moment, before all that come after them. */
-  const givenBack = (attempt: Attempt, error: unknown): void => {
+  const givenBack = (attempt: InFlight, error: unknown): void => {
     const { queue, target } = attempt;
     logFailure(logger, `a delivery of webhook ${queue.webhook.id} could not be sent`, error);
-    target.pausedUntil = Math.max(target.pausedUntil, time.schedule() + moment);
-    done(attempt, false, false);
+    target.pausedUntil = Math.max(target.pausedUntil, time.dueTime() + moment);
+    done(attempt, "unsent");
   };
 
   const end = createEnd(needs, requests, { done, givenBack });
 
-  const failed = (attempt: Attempt, error: unknown): void => {
+  const failed = (attempt: InFlight, error: unknown): void => {
     requests.leave();
     givenBack(attempt, error);
   };
@@ -231,7 +232,7 @@ export const createAttempts = (needs: AttemptsNeeds) => {
   };
 
   /** No promise but the request's own: thousands of attempts are made in a second. */
-  const send = (attempt: Attempt): void => {
+  const send = (attempt: InFlight): void => {
     const { queue, rows, isBatch, at } = attempt;
     const events = rows.flatMap((row): EventOfRow[] => {
       const event = messages.load(row.messageId);
@@ -246,7 +247,7 @@ export const createAttempts = (needs: AttemptsNeeds) => {
   };
 
   return {
-    run: (attempt: Attempt): void => {
+    run: (attempt: InFlight): void => {
       requests.enter();
       try {
         send(attempt);

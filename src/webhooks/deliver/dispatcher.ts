@@ -1,16 +1,16 @@
 import type { Logger } from "../../../types/node-context.js";
-import { type FullClock, readingsOf } from "../../async/clock.js";
+import { type After, type FullClock, readingsOf } from "../../async/clock.js";
 import { logFailure } from "../failures.js";
-import type { Attempts } from "../read/ledger.js";
+import type { InFlightView } from "../read/ledger.js";
 import type { Register } from "../register/register.js";
 import type { DeliveryRow } from "../rows/rows.js";
 import type { WebhookStore } from "../rows/store.js";
-import type { OnOutcome, Sender } from "../send/http-sender.js";
+import type { Sender } from "../send/http-sender.js";
 import type { Messages, NodeKey } from "../send/request.js";
-import type { After, Timekeeper } from "../timekeeper.js";
+import type { Timekeeper } from "../timekeeper.js";
 import { createAttempts } from "./attempt.js";
 import { createNext, createReady, createTake, type Ready, slowShare, type Times } from "./take.js";
-import { restOf } from "./outcome.js";
+import { type OnOutcome, restOf } from "./outcome.js";
 import {
   createLimit,
   createQueues,
@@ -22,7 +22,7 @@ import {
   type Target,
   type UnderWay,
 } from "./queues.js";
-import { createRecords, type RecordResult, type Records, type RecordRules } from "./records.js";
+import { createRecords, type RecordResult, type Records, type RecordRules } from "./write-outcomes.js";
 
 export interface DispatcherRules extends RecordRules {
   concurrencyPerTarget: number;
@@ -54,7 +54,7 @@ export interface DispatcherNeeds {
  *
  *   take → send → record → next
  */
-export interface Dispatcher extends Attempts {
+export interface Dispatcher extends InFlightView {
   start(): void;
   /** Webhooks got something to deliver, or deliveries that they had were changed. */
   wake(webhookIds: Iterable<number>): void;
@@ -95,7 +95,7 @@ const createPauseNotices = ({ store }: DispatcherNeeds, { queues, ready, times }
 
   /** `isNew`: others have written since the last time. */
   return (isNew: boolean): void => {
-    const now = times().schedule;
+    const now = times().dueTime;
     if (isNew) for (const target of queues.targets()) if (target.lastPause > 0 && target.pausedUntil > now) unsure.add(target);
     for (const target of unsure) {
       if (isRecording(target)) continue;
@@ -113,7 +113,7 @@ const createExpectRetry =
     const queue = queues.find(webhookId);
     if (queue === undefined) return;
     queue.nextDue = Math.min(queue.nextDue, dueAt);
-    if (dueAt <= time.schedule()) ready.add(queue.target);
+    if (dueAt <= time.dueTime()) ready.add(queue.target);
     else lookAt(dueAt);
   };
 
@@ -127,7 +127,7 @@ const createNotices = (needs: DispatcherNeeds, parts: Parts) => {
 
   const bringWork = (queue: Queue): void => {
     lookAgain(queue);
-    queue.nextDue = Math.min(queue.nextDue, time.schedule());
+    queue.nextDue = Math.min(queue.nextDue, time.dueTime());
     ready.add(queue.target);
   };
 
@@ -159,7 +159,7 @@ const createNotices = (needs: DispatcherNeeds, parts: Parts) => {
     if (isNew) queues.expect(store.lastDelivery());
     for (const queue of queues.all()) {
       const { nextDue, batchSince, webhook, target } = queue;
-      const mayBeDue = nextDue <= now.schedule || batchSince !== undefined || webhook.rate !== null || target.pausedUntil > 0;
+      const mayBeDue = nextDue <= now.dueTime || batchSince !== undefined || webhook.rate !== null || target.pausedUntil > 0;
       if (isNew) bringWork(queue);
       else if (mayBeDue) ready.add(target);
     }
@@ -186,8 +186,10 @@ const createNotices = (needs: DispatcherNeeds, parts: Parts) => {
   };
 };
 
+type LoopParts = Record<"tryAgain" | "noticeAll" | "pump", () => void> & Pick<Queues, "nextDue">;
+
 /** When the dispatcher looks for work. Nothing that fails in that reaches the host: the store is asked again at the next look. */
-const createLoop = ({ time, after, logger }: DispatcherNeeds, { pump, look, nextDue }: { pump(): void; look(): void; nextDue(now: number): number }) => {
+const createLoop = ({ time, after, logger }: DispatcherNeeds, { tryAgain, noticeAll, pump, nextDue }: LoopParts) => {
   let state: "idle" | "running" | "stopped" = "idle";
   let timer: { at: number; cancel(): void } | undefined;
   let soon: NodeJS.Immediate | undefined;
@@ -200,13 +202,19 @@ const createLoop = ({ time, after, logger }: DispatcherNeeds, { pump, look, next
     }
   };
 
+  const look = (): void => {
+    tryAgain();
+    noticeAll();
+    pump();
+  };
+
   const lookNow = (): void => {
     // It may have been called before its time.
     timer?.cancel();
     timer = undefined;
     if (state !== "running") return;
     safely(look);
-    const now = time.schedule();
+    const now = time.dueTime();
     lookAt(Math.min(nextDue(now), now + lookInterval));
   };
 
@@ -214,7 +222,7 @@ const createLoop = ({ time, after, logger }: DispatcherNeeds, { pump, look, next
   const lookAt = (at: number): void => {
     if (state !== "running" || (timer !== undefined && timer.at <= at)) return;
     timer?.cancel();
-    timer = { at, cancel: after(Math.max(0, at - time.schedule()), lookNow) };
+    timer = { at, cancel: after(Math.max(0, at - time.dueTime()), lookNow) };
   };
 
   return {
@@ -248,10 +256,10 @@ type Loop = ReturnType<typeof createLoop>;
 const pauseBefore = ({ store, clock, time }: DispatcherNeeds, url: string): Pick<Target, "pausedUntil" | "lastPause"> => {
   const pause = store.pause(url);
   if (pause === undefined) return { pausedUntil: 0, lastPause: 0 };
-  return { pausedUntil: time.schedule() + restOf(pause, readingsOf(clock)), lastPause: pause.length };
+  return { pausedUntil: time.dueTime() + restOf(pause, readingsOf(clock)), lastPause: pause.length };
 };
 
-const attemptsOf = (queues: Pick<Queues, "find">, underWay: UnderWay, isLeftBehind: DispatcherNeeds["isLeftBehind"]): Attempts => {
+const attemptsOf = (queues: Pick<Queues, "find">, underWay: UnderWay, isLeftBehind: DispatcherNeeds["isLeftBehind"]): InFlightView => {
   const own = ({ id, attemptCount }: DeliveryRow) => {
     const found = underWay.get(id);
     return found?.attemptCount === attemptCount ? found : undefined;
@@ -285,11 +293,11 @@ export const createDispatcher = (rules: DispatcherRules, needs: DispatcherNeeds)
   const { store, time, concurrency, isLeftBehind, onSettled } = needs;
   const [limit, slots, ready] = [createLimit(concurrency, slowShare * concurrency), createSlots(), createReady()];
   const underWay: UnderWay = new Map();
-  const settle = (row: DeliveryRow): void => records.settle(row);
+  const supersede = (row: DeliveryRow): void => records.supersede(row);
   const { concurrencyPerTarget, window } = rules;
-  const queues = createQueues({ store, concurrencyPerTarget, limit, underWay, settle, pauseOf: (url) => pauseBefore(needs, url) });
+  const queues = createQueues({ store, concurrencyPerTarget, limit, underWay, supersede, pauseOf: (url) => pauseBefore(needs, url) });
   const own = attemptsOf(queues, underWay, isLeftBehind);
-  const times = (): Times => ({ schedule: time.schedule(), monotonic: monotonic() });
+  const times = (): Times => ({ dueTime: time.dueTime(), monotonic: monotonic() });
 
   const pump = (): void => {
     const begun = monotonic();
@@ -302,9 +310,9 @@ export const createDispatcher = (rules: DispatcherRules, needs: DispatcherNeeds)
     }
   };
 
-  const loop: Loop = createLoop(needs, { pump, look: () => [records.tryAgain, notices.noticeAll, pump].forEach((work) => work()), nextDue: queues.nextDue });
+  const loop: Loop = createLoop(needs, { tryAgain: () => records.tryAgain(), noticeAll: () => notices.noticeAll(), pump, nextDue: queues.nextDue });
   const notices = createNotices(needs, { queues, ready, times, lookAt: loop.lookAt });
-  const next = createNext({ store, queues, underWay, settle, window });
+  const next = createNext({ store, queues, underWay, supersede, window });
   const { take, stop: stopTaking } = createTake({ ...needs, next, limit, slots, ready, underWay, times, lookAt: loop.lookAt, freed: loop.pump });
 
   const wake = (webhookIds: Iterable<number>): void => {
@@ -313,11 +321,11 @@ export const createDispatcher = (rules: DispatcherRules, needs: DispatcherNeeds)
     loop.pumpSoon();
   };
 
-  const onRecorded = ({ rows, webhookIds, changed, announced }: RecordResult): void => {
+  const onRecorded = ({ rows, webhookIds, changed, toWake }: RecordResult): void => {
     for (const { row } of rows) if (row.dueAt !== null) notices.expectRetry(row.webhookId, row.dueAt);
     loop.safely(notices.noticeWebhooks);
     onSettled(webhookIds, changed);
-    if (announced.size > 0) wake(announced);
+    if (toWake.size > 0) wake(toWake);
     loop.pumpSoon();
   };
   const records = createRecords(rules, { ...needs, attempts: own }, onRecorded);

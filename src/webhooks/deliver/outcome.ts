@@ -1,9 +1,14 @@
-import type { Attempt } from "../../../types/webhooks.js";
-import type { DeliveryRow, Failing, Pause, WebhookRow } from "../rows/rows.js";
-import type { Answer } from "../send/http-sender.js";
+import type { Attempt, DeliveryAnswer } from "../../../types/webhooks.js";
+import { type DeliveryRow, type Failing, type Pause, pingEvent, type WebhookRow } from "../rows/rows.js";
 import { tolerance } from "../timekeeper.js";
 
-/** Decisions on what follows an attempt. All pure: times (in milliseconds) and randomness are passed in. */
+// Decisions on what follows an attempt. All pure: times (in milliseconds) and randomness are passed in.
+
+/**
+ * Is told how an attempt ended, `delivered` or `failed`, and how many milliseconds it took; and of each delivery that is given up: `dead`
+ * after its last attempt, `superseded` where the chain has left its block.
+ */
+export type OnOutcome = (outcome: "delivered" | "failed" | "dead" | "superseded", milliseconds?: number) => void;
 
 export interface RetryRules {
   /** Waits after the first, second ... failed attempt. */
@@ -15,7 +20,7 @@ export interface RetryRules {
 /** What time it is: see `Timekeeper`. */
 export interface Now {
   passed: number;
-  schedule: number;
+  dueTime: number;
   wall: number;
 }
 
@@ -65,7 +70,7 @@ const nowAtTarget = (date: string | undefined, wall: number): number => {
  * Milliseconds for which a target asks not to be sent anything; undefined if it does not. `before`: how long it was paused the last time, 0
  * if the attempt before was not answered so. Without a time, each pause is twice as long as the one before.
  */
-export const pauseOf = ({ status, retryAfter, date }: Pick<Answer, "status" | "retryAfter" | "date">, wall: number, before: number): number | undefined => {
+export const pauseOf = ({ status, retryAfter, date }: Pick<DeliveryAnswer, "status" | "retryAfter" | "date">, wall: number, before: number): number | undefined => {
   if (status !== tooMany && status !== unavailable) return undefined;
   const asked = readRetryAfter(retryAfter, nowAtTarget(date, wall));
   if (status === unavailable && asked === undefined) return undefined;
@@ -85,7 +90,7 @@ export interface PauseAnswer {
  * pause began, and is answered while it lasts, neither ends it nor makes it longer, unless the answer says how long: it says nothing of
  * what the target takes after it.
  */
-export const pauseAfter = (answer: Pick<Answer, "status" | "retryAfter" | "date">, wall: number, { length, rest }: { length: number; rest: number }): PauseAnswer => {
+export const pauseAfter = (answer: Pick<DeliveryAnswer, "status" | "retryAfter" | "date">, wall: number, { length, rest }: { length: number; rest: number }): PauseAnswer => {
   const asked = pauseOf(answer, wall, length);
   const isPaused = length > 0 && rest > 0;
   if (asked === undefined) return isPaused || length === 0 ? {} : { pause: null };
@@ -121,7 +126,7 @@ export const waitBefore = (step: number, jitter: number, random: number): number
 const shortestPause = second;
 
 /**
- * What follows an attempt of a delivery that was in a step of its schedule: `failures`, `stepSince`. `now`: a time of the schedule.
+ * What follows an attempt of a delivery that was in a step of its schedule: `failures`, `stepSince`. `now`: a time of `Timekeeper.dueTime`.
  *
  * Each step is one wait of the schedule. A delivery goes on to the next when the time of its step has passed: with each attempt that simply
  * fails, as it has waited for so long. Where its target asks for pauses, several attempts may be made in one step (`stepSince` is when that
@@ -130,12 +135,12 @@ const shortestPause = second;
 export const nextStep = (
   { ok, status, asked }: Result,
   { failures, stepSince, now, random }: Step & { now: number; random: number },
-  { schedule, jitter }: RetryRules,
+  { schedule: waits, jitter }: RetryRules,
 ): NextStep => {
   if (ok) return { state: "delivered" };
-  const isInStep = stepSince !== undefined && stepSince + (schedule[failures - 1] ?? 0) > now;
+  const isInStep = stepSince !== undefined && stepSince + (waits[failures - 1] ?? 0) > now;
   const step = isInStep ? failures : failures + 1;
-  const wait = schedule[step - 1];
+  const wait = waits[step - 1];
   if (wait === undefined || status === gone) return { state: "dead" };
   const since = isInStep ? stepSince : now;
   if (asked === undefined) return { state: "retrying", failures: step, dueAt: now + waitBefore(since + wait - now, jitter, random) };
@@ -167,7 +172,7 @@ export const nextHealth = (
   return { failing: { since, from, isAnnounced: isAnnounced || warns }, disabledBecause: status === gone ? "gone" : because, warns };
 };
 
-export const attemptOf = (at: number, duration: number, { status, body, failure }: Answer): Attempt => ({
+export const attemptRecord = (at: number, duration: number, { status, body, failure }: DeliveryAnswer): Attempt => ({
   at,
   duration: Math.round(duration),
   status,
@@ -176,7 +181,7 @@ export const attemptOf = (at: number, duration: number, { status, body, failure 
   body,
 });
 
-export interface Chance {
+export interface Circumstances {
   now: Now;
   random: number;
   /** A failure is not followed by another attempt: its block was reverted, say. */
@@ -186,17 +191,17 @@ export interface Chance {
 }
 
 /** A delivery after an attempt. Bodies of answers are kept for the last one only. */
-export const afterAttempt = (row: DeliveryRow, attempt: Attempt, result: Result, { now, random, isLast, batch }: Chance, rules: RetryRules): DeliveryRow => {
+export const afterAttempt = (row: DeliveryRow, attempt: Attempt, result: Result, { now, random, isLast, batch }: Circumstances, rules: RetryRules): DeliveryRow => {
   const { id, webhookId, messageId, key, event, at, last, reverts, onRequest, stepSince, scheduledAt, isTakenBack } = row;
-  const place = { failures: row.failures, stepSince, now: now.schedule, random };
+  const place = { failures: row.failures, stepSince, now: now.dueTime, random };
   // Made before its time, as the target answers again: if it fails, it takes nothing from the schedule.
-  const isEarly = !result.ok && result.status !== gone && scheduledAt !== undefined && now.schedule < scheduledAt;
+  const isEarly = !result.ok && result.status !== gone && scheduledAt !== undefined && now.dueTime < scheduledAt;
   const next: NextStep | { state: "superseded" } =
     isLast && !result.ok
       ? { state: "superseded" }
       : isEarly
         ? { state: "retrying", failures: row.failures, stepSince, dueAt: scheduledAt }
-        : nextStep(result, place, event === "ping" ? { ...rules, schedule: [] } : rules);
+        : nextStep(result, place, event === pingEvent ? { ...rules, schedule: [] } : rules);
   const failures = next.state === "retrying" ? next.failures : row.failures + (result.ok ? 0 : 1);
   const [dueAt, finishedAt] = next.state === "retrying" ? [next.dueAt, null] : [null, now.passed];
   const attempts =

@@ -86,7 +86,7 @@ export interface Queue {
   readonly webhook: WebhookRow;
   readonly target: Target;
   /** Attempts under way, or failed and not yet recorded as such; and deliveries that are taken. */
-  readonly open: { count: number; taken: number };
+  readonly inFlight: { attempts: number; deliveries: number };
   /** The next first attempt, where it is known. */
   head: DeliveryRow | undefined;
   /** First attempts up to this id are taken or settled. */
@@ -111,12 +111,12 @@ export interface Target {
   readonly limit: Limit;
   readonly limits: readonly Limit[];
   /** In the order in which they began. */
-  readonly underWay: Set<Attempt>;
+  readonly underWay: Set<InFlight>;
   /** First attempts under way that others wait for. */
   firsts: number;
   /** Which kind was sent last: firsts and retries take turns. */
   last: "first" | "retry";
-  /** Until when nothing is sent, as it asked; a time of the schedule. */
+  /** Until when nothing is sent, as it asked; a time of `Timekeeper.dueTime`. */
   pausedUntil: number;
   /** For how long it was paused the last time; 0 once it has answered otherwise. */
   lastPause: number;
@@ -141,7 +141,7 @@ export interface Next {
 }
 
 /** One request, from when it is taken until its outcome is recorded. */
-export interface Attempt extends Next {
+export interface InFlight extends Next {
   readonly target: Target;
   state: "taken" | "sending" | "recording";
   /** Whether it is sent in the form of a batch. A retry has the form that was sent before, whatever the webhook says now. */
@@ -156,12 +156,12 @@ export interface Attempt extends Next {
 }
 
 /**
- * Deliveries that are taken, by id: how many attempts of each were recorded then, and whether the present one was answered 2xx. Its row has
- * one more before it is let go of: between the two, it may be taken back.
+ * Deliveries that are taken, by id. `attemptCount` as it was when taken: once the row shows a higher one, the outcome is recorded and this
+ * entry no longer describes the row. `hasArrived`: whether the attempt was answered 2xx.
  */
 export type UnderWay = Map<number, { attemptCount: number; hasArrived: boolean }>;
 
-/** How many times as many attempts may be under way at an origin as are quick. */
+/** Of the attempts at an origin (slow ones included) `slotsPerQuick` × the limit for quick ones may run. */
 export const slotsPerQuick = 16;
 
 export interface QueuesNeeds {
@@ -171,7 +171,7 @@ export interface QueuesNeeds {
   limit: Limit;
   underWay: UnderWay;
   /** Told of a delivery that was taken back, and is still open. */
-  settle(row: DeliveryRow): void;
+  supersede(row: DeliveryRow): void;
   /** What is left of a target's pause, from before it had a queue. */
   pauseOf(url: string): Pick<Target, "pausedUntil" | "lastPause">;
 }
@@ -216,7 +216,7 @@ const createTargets = ({ limit: ofAll, concurrencyPerTarget, pauseOf }: QueuesNe
 };
 
 /** Looks for the next first attempts in the store. Those above `upTo` are about to be added: all of them, or none, may be sent. */
-const createHeads = ({ store, underWay, settle }: QueuesNeeds, upTo: () => number) => {
+const createHeads = ({ store, underWay, supersede }: QueuesNeeds, upTo: () => number) => {
   const isFreeToGo = (id: number): boolean => !underWay.has(id) && !store.isChanging(id);
 
   /** The first attempts of a webhook above an id, as the store has them. */
@@ -228,7 +228,7 @@ const createHeads = ({ store, underWay, settle }: QueuesNeeds, upTo: () => numbe
         if (!isFreeToGo(id)) continue;
         const row = store.delivery(webhookId, id);
         if (row === undefined || row.state !== "pending" || row.dueAt !== null) continue;
-        if (row.isTakenBack === true) settle(row);
+        if (row.isTakenBack === true) supersede(row);
         else yield row;
       }
       if (ids.length < pageSize) return;
@@ -261,7 +261,7 @@ const createHeads = ({ store, underWay, settle }: QueuesNeeds, upTo: () => numbe
 export const createQueues = (needs: QueuesNeeds) => {
   const queues = new Map<number, Queue>();
   /** By webhook. Outlives the queue of one that is disabled while deliveries of it are under way. */
-  const openOf = new Map<number, Queue["open"]>();
+  const inFlightOf = new Map<number, Queue["inFlight"]>();
   /** Deliveries up to this id may be sent. */
   let written = 0;
   const { targets, targetOf, release } = createTargets(needs);
@@ -300,7 +300,7 @@ export const createQueues = (needs: QueuesNeeds) => {
     },
     /** Brings a webhook's queue into line with its row; what is under way stays under way. Returns the target of a new queue. */
     align: (webhookId: number, row: WebhookRow | undefined): Target | undefined => {
-      if (row === undefined) openOf.delete(webhookId);
+      if (row === undefined) inFlightOf.delete(webhookId);
       const old = queues.get(webhookId);
       const url = row?.enabled === true ? row.target : undefined;
       // The new one first: the target it shares with the old keeps its slots.
@@ -313,10 +313,10 @@ export const createQueues = (needs: QueuesNeeds) => {
         queues.delete(webhookId);
         return undefined;
       }
-      const open = openOf.get(webhookId) ?? { count: 0, taken: 0 };
-      openOf.set(webhookId, open);
+      const inFlight = inFlightOf.get(webhookId) ?? { attempts: 0, deliveries: 0 };
+      inFlightOf.set(webhookId, inFlight);
       const queue: Queue = {
-        webhook: row, target, open, head: undefined, after: 0, hasMore: true, skipped: false, nextDue: 0,
+        webhook: row, target, inFlight, head: undefined, after: 0, hasMore: true, skipped: false, nextDue: 0,
         mayAt: old?.mayAt ?? 0, batchSince: undefined,
       };
       target.queues.set(webhookId, queue);

@@ -1,6 +1,6 @@
 import type { Clock } from "../../../types/node-context.js";
 import {
-  type Attempt,
+  type InFlight,
   isFree,
   lookAgain,
   type Limit,
@@ -13,14 +13,14 @@ import {
   type Target,
   type UnderWay,
 } from "./queues.js";
-import type { DeliveryRow } from "../rows/rows.js";
+import { type DeliveryRow, pingEvent } from "../rows/rows.js";
 import type { WebhookStore } from "../rows/store.js";
 
-/** What a target is to be sent next. */
+// What a target is to be sent next.
 
 export interface Times {
-  /** Of the schedule. */
-  schedule: number;
+  /** See `Timekeeper`. */
+  dueTime: number;
   monotonic: number;
 }
 
@@ -28,19 +28,17 @@ interface NextNeeds {
   store: WebhookStore;
   queues: Queues;
   underWay: UnderWay;
-  settle(row: DeliveryRow): void;
+  supersede(row: DeliveryRow): void;
   /** Deliveries of one webhook that may be open: no more can come together. */
   window: number;
 }
-
-const isPing = (row: DeliveryRow): boolean => row.state === "pending";
 
 /** Whether first attempts of a queue go out in the order of all that its target is sent. */
 const isOrdered = ({ webhook }: Queue): boolean => webhook.order !== "none";
 
 /** Whether a first attempt of a queue waits for others. */
 const isBehind = (queue: Queue): boolean =>
-  (queue.webhook.order === "strict" && queue.open.count > 0) || (isOrdered(queue) && queue.target.firsts > 0);
+  (queue.webhook.order === "strict" && queue.inFlight.attempts > 0) || (isOrdered(queue) && queue.target.firsts > 0);
 
 /** Whether an attempt is under way for a block that was reverted since: the reversal waits for its end, whatever the order of others. */
 const isOvertaken = ({ underWay }: Target): boolean => {
@@ -58,7 +56,7 @@ const lowestRetry = ({ store }: NextNeeds, { webhook }: Queue): number =>
 const createNextFirst = (needs: NextNeeds) => {
   const { queues, store, window } = needs;
 
-  const firstOf = (queue: Queue, { schedule, monotonic }: Times): Next | undefined => {
+  const firstOf = (queue: Queue, { dueTime, monotonic }: Times): Next | undefined => {
     if (isBehind(queue) || queue.mayAt > monotonic) return undefined;
     const { batch } = queue.webhook;
     const size = Math.min(batch?.size ?? 1, window);
@@ -68,8 +66,8 @@ const createNextFirst = (needs: NextNeeds) => {
     const rows = from === Infinity ? ready : ready.filter(({ id }) => id < from);
     if (rows.length === 0) return undefined;
     if (batch !== null && rows.length < size) {
-      queue.batchSince ??= schedule;
-      if (schedule - queue.batchSince < batch.wait) return undefined;
+      queue.batchSince ??= dueTime;
+      if (dueTime - queue.batchSince < batch.wait) return undefined;
     }
     return { queue, rows, kind: "first" };
   };
@@ -122,68 +120,72 @@ const inStrictOrder = (needs: NextNeeds, queue: Queue, row: DeliveryRow, now: nu
   return undefined;
 };
 
+type Due = Pick<Next, "queue"> & { row: DeliveryRow };
+
 /** Retries and pings. */
 const createNextDue = (needs: NextNeeds) => {
-  const { store, underWay, settle } = needs;
+  const { store, underWay, supersede } = needs;
 
   /** Deliveries that were sent as one, and are due again. */
   const sameBatch = (queue: Queue, first: DeliveryRow): DeliveryRow[] => {
     if (first.batch === undefined) return [first];
     const due = store
-      .retries(queue.webhook.id, queue.open.taken + 100, first.dueAt ?? 0)
+      .retries(queue.webhook.id, queue.inFlight.deliveries + 100, first.dueAt ?? 0)
       .filter(({ id, dueAt }) => dueAt === first.dueAt && isAvailable(needs, id));
     return due
       .map(({ id }) => store.delivery(queue.webhook.id, id))
       .filter((row) => row !== undefined && row.batch === first.batch) as DeliveryRow[];
   };
 
-  /** What is due: a ping before all else. */
-  const dueRow = (queue: Queue, now: number): DeliveryRow | undefined => {
+  /** What is due in a queue: a ping before all else. Sets `nextDue` and `skipped`. */
+  const lookUpDue = (queue: Queue, now: number): DeliveryRow | undefined => {
     if (queue.nextDue > now) return undefined;
-    const all = store.retries(queue.webhook.id, queue.open.taken + 1);
+    const all = store.retries(queue.webhook.id, queue.inFlight.deliveries + 1);
     const waiting = all.find(({ id }) => isAvailable(needs, id));
     queue.skipped = all.some(({ id }) => underWay.has(id));
     queue.nextDue = waiting?.dueAt ?? Infinity;
     const row = waiting !== undefined && waiting.dueAt <= now ? store.delivery(queue.webhook.id, waiting.id) : undefined;
     if (row?.isTakenBack !== true) return row;
-    // `settle` has the queue looked at again.
-    settle(row);
+    // `supersede` has the queue looked at again.
+    supersede(row);
     queue.nextDue = Infinity;
     return undefined;
   };
 
-  const nextRetry = (target: Target, { schedule, monotonic }: Times): Next | undefined => {
+  /** What is due in the queues of a target. */
+  const dueIn = (target: Target, { dueTime }: Times): Due[] => {
+    const due: Due[] = [];
     for (const queue of target.queues.values()) {
-      if (queue.mayAt > monotonic || (queue.webhook.order === "strict" && queue.open.count > 0)) continue;
-      const row = dueRow(queue, schedule);
-      if (row === undefined || isPing(row)) continue;
-      const first = inStrictOrder(needs, queue, row, schedule);
+      const row = lookUpDue(queue, dueTime);
+      if (row !== undefined) due.push({ queue, row });
+    }
+    return due;
+  };
+
+  const nextRetry = (due: readonly Due[], { dueTime, monotonic }: Times): Next | undefined => {
+    for (const { queue, row } of due) {
+      if (queue.mayAt > monotonic || (queue.webhook.order === "strict" && queue.inFlight.attempts > 0)) continue;
+      const first = inStrictOrder(needs, queue, row, dueTime);
       if (first !== undefined) return { queue, rows: sameBatch(queue, first), kind: "retry" };
     }
     return undefined;
   };
 
-  const nextPing = (target: Target, { schedule }: Times): Next | undefined => {
-    for (const queue of target.queues.values()) {
-      const row = dueRow(queue, schedule);
-      if (row !== undefined && isPing(row)) return { queue, rows: [row], kind: "ping" };
-    }
-    return undefined;
-  };
-
-  return { nextRetry, nextPing };
+  return { dueIn, nextRetry };
 };
 
 export const createNext = (needs: NextNeeds) => {
   const nextFirst = createNextFirst(needs);
-  const { nextRetry, nextPing } = createNextDue(needs);
+  const { dueIn, nextRetry } = createNextDue(needs);
 
   /** Undefined if there is nothing now. */
   return (target: Target, times: Times): Next | undefined => {
-    const ping = nextPing(target, times);
-    if (ping !== undefined || target.pausedUntil > times.schedule) return ping;
+    const due = dueIn(target, times);
+    const ping = due.find(({ row }) => row.event === pingEvent);
+    if (ping !== undefined) return { queue: ping.queue, rows: [ping.row], kind: "ping" };
+    if (target.pausedUntil > times.dueTime) return undefined;
     const first = (): Next | undefined => nextFirst(target, times);
-    const retry = (): Next | undefined => nextRetry(target, times);
+    const retry = (): Next | undefined => nextRetry(due, times);
     return target.last === "first" ? (retry() ?? first()) : (first() ?? retry());
   };
 };
@@ -192,7 +194,7 @@ export const createNext = (needs: NextNeeds) => {
 export interface Ready {
   add(target: Target): void;
   remove(target: Target): void;
-  /** Of the targets of its origin, and with that of all. */
+  /** Moves the target behind the others of its origin, and the origin behind the other origins. */
   putLast(target: Target): void;
   /** In turn. What is removed meanwhile is left out. */
   byOrigin(): ReadonlyMap<Origin, ReadonlySet<Target>>;
@@ -225,7 +227,10 @@ export const createReady = (): Ready => {
   };
 };
 
-/** How many times as many attempts may be under way in all as are quick; slow targets leave the last quarter of these slots to others. */
+/**
+ * Of all attempts (slow ones included) `slowShare` × the limit for quick ones may run. Slow targets leave the last quarter of these slots
+ * to others.
+ */
 export const slowShare = 4;
 
 /** Milliseconds after which an attempt is slow, whether or not it has ended. */
@@ -240,20 +245,20 @@ export interface TakeNeeds {
   underWay: UnderWay;
   next: ReturnType<typeof createNext>;
   times(): Times;
-  /** There may be something to take at a time of the schedule. */
+  /** There may be something to take at a time of `Timekeeper.dueTime`. */
   lookAt(at: number): void;
   /** A slot has become free by itself. */
   freed(): void;
 }
 
 /** Notes that deliveries of a target are taken. */
-const enter = ({ queue, rows, kind }: Next, target: Target, now: Times, { clock, slots, underWay }: TakeNeeds): Attempt => {
+const enter = ({ queue, rows, kind }: Next, target: Target, now: Times, { clock, slots, underWay }: TakeNeeds): InFlight => {
   const isAwaited = kind === "first" && queue.webhook.order !== "none";
   const isBatch = kind === "first" ? queue.webhook.batch !== null : rows[0]?.batch !== undefined;
-  const attempt: Attempt = { queue, rows, kind, target, isBatch, state: "taken", at: clock.now(), slot: slots.enter(target.limits, now.monotonic), isAwaited, isOvertaken: false };
+  const attempt: InFlight = { queue, rows, kind, target, isBatch, state: "taken", at: clock.now(), slot: slots.enter(target.limits, now.monotonic), isAwaited, isOvertaken: false };
   target.underWay.add(attempt);
-  queue.open.count++;
-  queue.open.taken += rows.length;
+  queue.inFlight.attempts++;
+  queue.inFlight.deliveries += rows.length;
   if (isAwaited) target.firsts++;
   if (kind !== "ping") target.last = kind;
   for (const { id, attemptCount } of rows) underWay.set(id, { attemptCount, hasArrived: false });
@@ -265,21 +270,21 @@ const enter = ({ queue, rows, kind }: Next, target: Target, now: Times, { clock,
 };
 
 /** Gives the slots of an attempt back: its target may be asked again. */
-export const giveSlotBack = ({ slot, target, queue, isAwaited }: Attempt, { slots, ready }: Pick<TakeNeeds, "slots" | "ready">): void => {
+export const giveSlotBack = ({ slot, target, queue, isAwaited }: InFlight, { slots, ready }: Pick<TakeNeeds, "slots" | "ready">): void => {
   if (!slots.leave(slot)) return;
   if (isAwaited) target.firsts--;
-  queue.open.count--;
+  queue.inFlight.attempts--;
   ready.add(target);
 };
 
 /** When a queue that may not send now may: its rate, its batch, its target's pause. */
 const expectQueues = (target: Target, now: Times, lookAt: TakeNeeds["lookAt"]): void => {
-  if (target.pausedUntil > now.schedule) lookAt(target.pausedUntil);
+  if (target.pausedUntil > now.dueTime) lookAt(target.pausedUntil);
   for (const { mayAt, batchSince, webhook } of target.queues.values()) {
-    if (mayAt > now.monotonic && webhook.rate !== null) lookAt(now.schedule + Math.ceil(mayAt - now.monotonic));
+    if (mayAt > now.monotonic && webhook.rate !== null) lookAt(now.dueTime + Math.ceil(mayAt - now.monotonic));
     // One that has waited for long enough is held up by something else: when that ends, the target is asked again.
     const sendsAt = batchSince === undefined || webhook.batch === null ? 0 : batchSince + webhook.batch.wait;
-    if (sendsAt > now.schedule) lookAt(sendsAt);
+    if (sendsAt > now.dueTime) lookAt(sendsAt);
   }
 };
 
@@ -309,7 +314,7 @@ export const createTake = (needs: TakeNeeds) => {
     }, Math.max(1, ofAll, ofOrigin)).unref();
   };
 
-  const takeFrom = (target: Target): Attempt | undefined => {
+  const takeFrom = (target: Target): InFlight | undefined => {
     const now = times();
     const found = next(target, now);
     if (found !== undefined) return enter(found, target, now, needs);
@@ -317,7 +322,7 @@ export const createTake = (needs: TakeNeeds) => {
     return undefined;
   };
 
-  const takeFirst = (targets: Iterable<Target>, now: number): Attempt | undefined => {
+  const takeFirst = (targets: Iterable<Target>, now: number): InFlight | undefined => {
     for (const target of targets) {
       if (isHeldBack(target, now)) continue;
       // If it has no slot of its own, the end of one of its attempts brings it back.
@@ -329,7 +334,7 @@ export const createTake = (needs: TakeNeeds) => {
   };
 
   /** Origins that have a slot are asked in turn, and the targets of each; those that wait for slots that others take stay in the queue. */
-  const take = (): Attempt | undefined => {
+  const take = (): InFlight | undefined => {
     const now = monotonic();
     slots.age(now);
     for (const [origin, targets] of ready.byOrigin()) {

@@ -25,13 +25,11 @@ import {
   withLogOf,
 } from "./match.js";
 
-/**
- * The ledger of a webhook: the blocks that it was sent events of and that are not final. A fork, a cursor that a client moves back and a
- * webhook that is disabled are the same walk: from the top of the ledger down to the chain, block by block, within a transaction.
- */
+// The ledger of a webhook: the blocks that it was sent events of and that are not final. A fork, a cursor that a client moves back and a
+// webhook that is disabled are the same walk: from the top of the ledger down to the chain, block by block, within a transaction.
 
 /** What the dispatcher knows of attempts whose outcomes are not recorded yet. */
-export interface Attempts {
+export interface InFlightView {
   /** Whether one is under way, or has failed, whose outcome the row does not have yet. */
   isUnderWay(row: DeliveryRow): boolean;
   /** Whether one was answered 2xx, and the row does not have that yet. */
@@ -41,15 +39,15 @@ export interface Attempts {
 }
 
 /** Nothing is under way. */
-const noAttempts: Attempts = { isUnderWay: () => false, hasArrived: () => false, overtake: () => undefined };
+const noAttempts: InFlightView = { isUnderWay: () => false, hasArrived: () => false, overtake: () => undefined };
 
 /** Another process delivers: it may be sending any of what is open. */
-export const attemptsElsewhere: Attempts = { isUnderWay: () => true, hasArrived: () => false, overtake: () => undefined };
+export const attemptsElsewhere: InFlightView = { isUnderWay: () => true, hasArrived: () => false, overtake: () => undefined };
 
 export interface LedgerNeeds {
   store: WebhookStore;
   time: Pick<Timekeeper, "passed">;
-  attempts: Attempts;
+  attempts: InFlightView;
 }
 
 /** A delivery of the ledger. */
@@ -59,7 +57,7 @@ interface LedgerDelivery {
   entry: LedgerEntry;
 }
 
-const attemptOf = (row: DeliveryRow, { isUnderWay, hasArrived }: Attempts): PastDelivery["attempt"] => {
+const reachOf = (row: DeliveryRow, { isUnderWay, hasArrived }: InFlightView): PastDelivery["attempt"] => {
   if (row.state === "delivered" || row.attempts.some(({ stage }) => stage === null) || hasArrived(row)) return "arrived";
   return row.attemptCount > 0 || row.maybeSent === true || isUnderWay(row) ? "failed" : "none";
 };
@@ -90,13 +88,13 @@ type KnowledgeOfEntry = Knowledge & { entry?: LedgerEntry | undefined };
 const knowledgeOf = (
   entries: readonly LedgerEntry[],
   entered: readonly LedgerDelivery[],
-  attempts: Attempts,
+  attempts: InFlightView,
 ): Map<string, KnowledgeOfEntry> => {
   const known = new Map<string, KnowledgeOfEntry>();
   const kept = entered.flatMap(({ row, message, entry }) => {
     const isReversed = isReversalOf(message);
     const next = (before: KnowledgeOfEntry): KnowledgeOfEntry => {
-      const after = knowledgeAfter(before, { isReversal: isReversed, key: row.key, attempt: attemptOf(row, attempts) });
+      const after = knowledgeAfter(before, { isReversal: isReversed, key: row.key, attempt: reachOf(row, attempts) });
       return { ...after, entry: isReversed || after === before ? before.entry : entry };
     };
     return message.subject === undefined ? [] : [{ id: row.id, subject: message.subject, next }];
@@ -152,7 +150,7 @@ const createTakeBack =
         store.changeDelivery(row, back);
       } else {
         const { known: isKnown } = known.get(message.subject ?? "") ?? noKnowledge;
-        const isUnheard = attemptOf(row, attempts) === "none" && isKnown === "no";
+        const isUnheard = reachOf(row, attempts) === "none" && isKnown === "no";
         const state = isUnheard && !isReversalOf(message) ? "dropped" : "superseded";
         store.changeDelivery(row, { ...back, state, dueAt: null, finishedAt: time.passed() });
         if (state === "superseded") taken.superseded++;
@@ -229,8 +227,8 @@ export const createLedger = (needs: LedgerNeeds) => {
       if (entry !== undefined) return { entry: move(webhookId, entry, false), known };
       return { sent: [...applied].flatMap((subject) => sentAs(subject, known.get(subject) ?? noKnowledge, store.lastDelivery())) };
     },
-    /** The blocks of which it counts some as applied, the highest first. */
-    standing: (webhookId: number): LedgerEntry[] => store.ledger(webhookId, false),
+    /** Blocks that it counts as applied, the highest first. */
+    appliedBlocks: (webhookId: number): LedgerEntry[] => store.ledger(webhookId, false),
   };
 };
 
@@ -245,7 +243,7 @@ export const keepSent = (store: WebhookStore, row: DeliveryRow): void => {
   for (const side of sides) {
     const entry = store.ledgerEntry(row.webhookId, side);
     if (entry?.deliveries.includes(row.id) !== true) continue;
-    const past = { isReversal: isReversalOf(message), key: row.key, attempt: attemptOf(row, noAttempts) };
+    const past = { isReversal: isReversalOf(message), key: row.key, attempt: reachOf(row, noAttempts) };
     const before = entry.sent.find(([one]) => one === subject);
     const after = knowledgeAfter(before === undefined ? noKnowledge : knowledgeOfSent(before), past);
     const sent = [...entry.sent.filter(([one]) => one !== subject), ...sentAs(subject, after, row.id)];
@@ -282,6 +280,7 @@ export const foldLedger = ({ store, attempts }: Pick<LedgerNeeds, "store" | "att
   const keep = ({ height, id }: Pick<LedgerEntry, "height" | "id">, subject: string, key: string): void => {
     const name = blockName({ height, id });
     const entry = folded.get(name) ?? { height, id, isReverted: false, deliveries: [], sent: [] };
+    // Certainty is dropped on purpose: after a pause everything from the first open event on is sent again, in order.
     folded.set(name, { ...entry, sent: [...entry.sent, [subject, key]] });
   };
   for (const [subject, { known: is, key, entry }] of known)
@@ -295,7 +294,7 @@ export const foldLedger = ({ store, attempts }: Pick<LedgerNeeds, "store" | "att
     if (!isReversed || message.block === undefined) first.push(message);
     // An open reversal is sent again, though the ledger may be trimmed, and webhooks of reversals alone have nothing in it.
     const { block, subject = "" } = { block: ledgerBlock(message), subject: message.subject };
-    if (!isReversed || block === undefined || row.isTakenBack === true || attemptOf(row, attempts) === "arrived") continue;
+    if (!isReversed || block === undefined || row.isTakenBack === true || reachOf(row, attempts) === "arrived") continue;
     const [height = 0] = block.heights;
     if ((known.get(subject) ?? noKnowledge).known === "no") keep({ height, id: block.id }, subject, row.reverts ?? row.key);
   }

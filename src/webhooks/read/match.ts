@@ -8,7 +8,7 @@ import type { Register } from "../register/register.js";
 import type { LedgerEntry, Message, Position, WebhookRow } from "../rows/rows.js";
 import { memberOf } from "../../follow/payload.js";
 
-/** Decisions about what a webhook is sent. They are pure: the ledger says what its receiver knows. */
+// Decisions about what a webhook is sent. They are pure: the ledger says what its receiver knows.
 
 /**
  * Whether a receiver knows that a block or transaction was applied:
@@ -76,7 +76,7 @@ export const decide = (event: string, webhook: Pick<WebhookRow, "events">, { kno
   return isReversal(event) ? { isSent: known !== "no", reverts: key } : { isSent: known !== "yes" };
 };
 
-/** Positions of readers, and how they lie to each other. */
+// Positions of readers, and how they lie to each other.
 
 /** Of a cursor's block. */
 export const heightOf = (cursor: string): number => Number.parseInt(cursor, 10) || 0;
@@ -90,7 +90,7 @@ const cursorIn = (text: string): Cursor => {
 export const withLogOf = (cursor: string, other: string): string => cursorText({ block: cursorIn(cursor).block, log: cursorIn(other).log });
 
 /** A cursor without its place in the host's log. */
-export const blockOf = (cursor: string): string => cursorText({ block: cursorIn(cursor).block });
+export const withoutLog = (cursor: string): string => cursorText({ block: cursorIn(cursor).block });
 
 export const blockName = ({ height, id }: Pick<LedgerEntry, "height" | "id">): string => `${height}-${id}`;
 
@@ -102,12 +102,13 @@ export interface LedgerBlock {
 }
 
 /**
- * Events of a host's log that count as one height of the ledger, where its chain offers no changes, and heights that are kept: its events
- * need not say which block they are of.
+ * A host without `changes` does not tell the block of its events. The ledger then uses pseudo-heights: 10,000 events of the host's log make
+ * one, and the last 3 are kept. So at least the last 20,000 events can be reverted.
  */
-const [eventsAtHeight, heightsKept] = [10_000, 3];
+const eventsPerHeight = 10_000;
+const heightsKept = 3;
 
-const logHeightOf = (cursor: string): number => 1 + Math.floor((cursorIn(cursor).log?.sequence ?? 0) / eventsAtHeight);
+const logHeightOf = (cursor: string): number => 1 + Math.floor((cursorIn(cursor).log?.sequence ?? 0) / eventsPerHeight);
 
 /** The highest block of the ledger that is not kept at a position in a host's log. */
 export const finalInLog = (cursor: string): number => Math.max(0, logHeightOf(cursor) - heightsKept);
@@ -157,7 +158,8 @@ export interface GroupMatch {
   /** Where the webhooks are before and after it. */
   before: Position;
   after: Position;
-  isApart: boolean;
+  /** See `ReadRange`. */
+  isOffCursor: boolean;
   events: readonly EventMatch[];
   /** The last event of the group for each webhook. */
   last: ReadonlyMap<number, number>;
@@ -169,15 +171,18 @@ export interface ReadRange {
   position: Position;
   /** Place of the next event of the first group. */
   taken: number;
-  /** Whether a block of the ledger is taken back that is not the position's: that stays. */
-  isApart?: boolean | undefined;
+  /**
+   * The group reverts a block of the ledger that the cursor does not stand on (see `createWalk`). It is written whole, regardless of the
+   * window, and the cursor stays.
+   */
+  isOffCursor?: boolean | undefined;
 }
 
 /** Matches a group for some webhooks: for each, what is certain, and what only patterns decide that are tried on long texts. */
 const matchGroup = function* (
   register: Register,
   group: Group,
-  { position: before, taken, isApart = false, ids }: Omit<ReadRange, "groups"> & { ids: ReadonlyMap<number, unknown> },
+  { position: before, taken, isOffCursor = false, ids }: Omit<ReadRange, "groups"> & { ids: ReadonlyMap<number, unknown> },
 ): Sliced<{ matched: GroupMatch; undecided: Map<number, Undecided[]> }> {
   const [last, undecided, events] = [new Map<number, number>(), new Map<number, Undecided[]>(), [] as EventMatch[]];
   const matcher = register.matcher();
@@ -193,7 +198,7 @@ const matchGroup = function* (
   }
   // A block that was read by itself has no place in the host's log.
   const cursor = group.after.log === undefined ? withLogOf(cursorText(group.after), before.cursor) : cursorText(group.after);
-  const matched = { group, before, after: isApart ? before : { cursor }, isApart, events, last };
+  const matched = { group, before, after: isOffCursor ? before : { cursor }, isOffCursor, events, last };
   return { matched, undecided };
 };
 

@@ -31,8 +31,8 @@ export interface Reader {
   /** See `Progress`. */
   readonly epoch: number;
   position: Position;
-  /** See `Progress`. */
-  isBeyond: boolean;
+  /** `Progress.isBeyond`. */
+  ledgerMayBeOffChain: boolean;
   /** Whether the chain was read for it since it last changed, and had no more. */
   isResting: boolean;
   isFull: boolean;
@@ -51,8 +51,8 @@ export interface Cohort {
   options: ReadOptions;
   role: Role;
   until: number | undefined;
-  /** See `Progress`. Such a cohort has one webhook. */
-  isBeyond: boolean;
+  /** `Progress.isBeyond`. Such a cohort has one webhook. */
+  ledgerMayBeOffChain: boolean;
 }
 
 /** Where a client says that a webhook begins. */
@@ -75,8 +75,8 @@ export const optionsOf = (webhook: Pick<WebhookRow, "events" | "confirmations">,
 const nameOf = ({ webhookId, role }: Pick<Reader, "webhookId" | "role">): string => `${webhookId} ${role}`;
 
 /** The progress of a webhook whose reader has moved. */
-const progressAfter = (progress: Progress, { role, position: { cursor, part }, isBeyond }: Reader): Progress => {
-  if (role === "live") return { ...progress, cursor, part, from: undefined, isBeyond };
+const progressAfter = (progress: Progress, { role, position: { cursor, part }, ledgerMayBeOffChain }: Reader): Progress => {
+  if (role === "live") return { ...progress, cursor, part, from: undefined, isBeyond: ledgerMayBeOffChain };
   return { ...progress, replays: (progress.replays ?? []).map((one) => (one.id === role ? { id: one.id, to: one.to, cursor, part } : one)) };
 };
 
@@ -140,10 +140,10 @@ const createReaders = ({ store, register, keepsChain }: PositionsNeeds) => {
       const add = (role: Role, position: Position, until: number | undefined): void => {
         const flags = { isResting: false, isFull: false, isBusy: false, isDirty: false, isGone: false };
         // The host's log tells all reversals: there is no chain to compare the ledger with.
-        const walks = keepsChain && role === "live" && isBeyond;
+        const ledgerMayBeOffChain = keepsChain && role === "live" && isBeyond;
         const name = nameOf({ webhookId, role });
         Object.assign(all.get(name) ?? {}, { isGone: true });
-        all.set(name, { webhookId, role, until, position, isBeyond: walks, epoch, ...flags });
+        all.set(name, { webhookId, role, until, position, ledgerMayBeOffChain, epoch, ...flags });
       };
       if (cursor === undefined) return;
       add("live", { cursor, part }, undefined);
@@ -174,7 +174,7 @@ const createReaders = ({ store, register, keepsChain }: PositionsNeeds) => {
 type Readers = ReturnType<typeof createReaders>;
 
 /** Loads the webhooks that have no reader yet; finds where they begin. */
-const createLoading = (needs: PositionsNeeds, { live, load }: Readers) => {
+const createLoadMissing = (needs: PositionsNeeds, { live, load }: Readers) => {
   const { store, register } = needs;
   const locate = createLocate(needs);
   return async (): Promise<void> => {
@@ -203,11 +203,11 @@ const createCohorts = ({ store, register, window, keepsChain }: PositionsNeeds, 
       const webhook = webhooks.get(reader.webhookId);
       if (webhook?.enabled !== true) remove(reader);
       else if (!reader.isResting && !reader.isBusy && hasRoom(reader)) {
-        const { position, role, until, isBeyond } = reader;
+        const { position, role, until, ledgerMayBeOffChain } = reader;
         const options = role === "live" ? optionsOf(webhook, keepsChain) : { hostEvents: false };
-        const own = isBeyond || role !== "live" ? nameOf(reader) : "";
+        const own = ledgerMayBeOffChain || role !== "live" ? nameOf(reader) : "";
         const key = `${positionText(position)} ${String(options.confirmations)} ${String(options.hostEvents)} ${own}`;
-        const cohort = cohorts.get(key) ?? { readers: new Map<number, Reader>(), position, options, until, role, isBeyond };
+        const cohort = cohorts.get(key) ?? { readers: new Map<number, Reader>(), position, options, until, role, ledgerMayBeOffChain };
         cohort.readers.set(reader.webhookId, reader);
         cohorts.set(key, cohort);
       }
@@ -240,7 +240,7 @@ export const createPositions = (needs: PositionsNeeds) => {
     keepOne,
     hasMoved,
     isCurrent,
-    locate: createLoading(needs, readers),
+    loadMissing: createLoadMissing(needs, readers),
     cohorts: createCohorts(needs, readers),
     /** Those of some readers that are at a position, and can go on. */
     present: (some: ReadonlyMap<number, Reader>, position: Position): Map<number, Reader> => {
@@ -260,11 +260,11 @@ export const createPositions = (needs: PositionsNeeds) => {
     },
     /** Of a replay's webhook: where that is, apart from the replay. */
     liveOf: ({ webhookId }: Reader): Position | undefined => live(webhookId)?.position,
-    /** The chain is read for a cohort now. Whoever is not told `rest` afterwards is to be asked again. */
-    ask: ({ readers: asked }: Cohort): void => asked.forEach((reader) => void (reader.isResting = true)),
+    /** Marks all as resting before the read, so that a `stir` during it is not lost. `endRead` unmarks those that have more to read. */
+    beginRead: (cohort: Cohort): void => cohort.readers.forEach((reader) => void (reader.isResting = true)),
     /** All but those at this position have more to read. `isOver`: a replay that is there has reached its last height. */
-    rest: ({ readers: asked }: Cohort, position: Position | undefined, isOver = false): void => {
-      for (const reader of asked.values()) {
+    endRead: (cohort: Cohort, position: Position | undefined, isOver: boolean): void => {
+      for (const reader of cohort.readers.values()) {
         if (position === undefined || !samePosition(reader.position, position)) reader.isResting = false;
         else if (isOver && reader.role !== "live") endReplay(reader);
       }

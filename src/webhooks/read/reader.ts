@@ -1,15 +1,14 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Logger } from "../../../types/node-context.js";
 import { PorticoError } from "../../errors.js";
+import type { After } from "../../async/clock.js";
 import { cursorText, type Follow, type Group } from "../../follow/index.js";
 import { createPatternWorker, type PatternWorker } from "../conditions/pattern.js";
-import { createRounds, type Standstill } from "../failures.js";
+import type { Standstill } from "../failures.js";
 import { createObserver, type RecentEvents } from "../register/dry-run.js";
 import type { LedgerEntry, Position } from "../rows/rows.js";
-import type { After } from "../timekeeper.js";
 import {
   blockName,
-  blockOf,
   changedBlock,
   finalInLog,
   heightOf,
@@ -19,6 +18,7 @@ import {
   matchFirst,
   type ReadRange,
   samePosition,
+  withoutLog,
 } from "./match.js";
 import {
   type Cohort,
@@ -29,7 +29,8 @@ import {
   type Reader,
   type ReaderPositions,
 } from "./positions.js";
-import type { Recorder } from "./record.js";
+import { createRounds } from "./rounds.js";
+import type { Recorder } from "./write-deliveries.js";
 
 export interface ReaderNeeds extends PositionsNeeds {
   recorder: Recorder;
@@ -82,7 +83,7 @@ const readPart = async (follow: Follow, position: Position): Promise<ReadRange |
   const reversal = await reversalOf(follow, part.block);
   if (reversal !== undefined) return { groups: [reversal], position, taken: part.isReversal ? part.taken : 0 };
   if (part.isReversal) return undefined;
-  const group = await groupAfter(follow, blockOf(cursor));
+  const group = await groupAfter(follow, withoutLog(cursor));
   return group !== undefined && changedBlock(group) === part.block ? { groups: [group], position, taken: part.taken } : undefined;
 };
 
@@ -95,9 +96,9 @@ interface ReadResult extends ReadRange {
 const replayed = ({ groups, atEnd, position, taken }: ReadResult, until: number): ReadResult => {
   const wanted = groups.filter(({ change }) => change?.kind === "applied" && change.full.block.height <= until);
   const last = groups.at(-1);
-  const isBeyond = last !== undefined && !isReverted(last) && wanted.at(-1) !== last;
-  const from = wanted.length === 0 && last !== undefined && !isBeyond ? { cursor: cursorText(last.after) } : position;
-  return { groups: wanted, atEnd: atEnd || isBeyond, position: from, taken };
+  const isOver = last !== undefined && !isReverted(last) && wanted.at(-1) !== last;
+  const from = wanted.length === 0 && last !== undefined && !isOver ? { cursor: cursorText(last.after) } : position;
+  return { groups: wanted, atEnd: atEnd || isOver, position: from, taken };
 };
 
 /** Reads for a cohort, as far as one reading goes. @throws PorticoError as `Follow` does */
@@ -149,10 +150,10 @@ const createTake = ({ register, recorder }: ReaderNeeds, positions: ReaderPositi
   };
 
   /** Matches and writes a range of groups, some at a time. Returns the position after them, or undefined if the reader was stopped. */
-  const take = async (cohort: Cohort, { groups, position, taken, isApart }: ReadRange, final: number): Promise<Position | undefined> => {
+  const take = async (cohort: Cohort, { groups, position, taken, isOffCursor }: ReadRange, final: number): Promise<Position | undefined> => {
     // The rest of a partly taken group is no longer on the chain.
     if (!samePosition(cohort.position, position)) for (const reader of cohort.readers.values()) positions.move(reader, position);
-    let next: ReadRange = { groups, position, taken, isApart };
+    let next: ReadRange = { groups, position, taken, isOffCursor };
     while (next.groups.length > 0) {
       if (!life.isRunning()) return undefined;
       const at = next.position;
@@ -160,6 +161,7 @@ const createTake = ({ register, recorder }: ReaderNeeds, positions: ReaderPositi
       for (const [id, { isBusy }] of present) if (isBusy) present.delete(id);
       const { all, undecided } = await matchFirst(register, next, present);
       const last = all.at(-1);
+      // Never so: of some groups, one at least is matched.
       if (last === undefined) return at;
       const waiting = [...undecided.keys()].flatMap((id) => present.get(id) ?? []);
       for (const { webhookId } of waiting) present.delete(webhookId);
@@ -185,7 +187,7 @@ const createWalk = ({ follow, recorder, store, logger }: ReaderNeeds, positions:
 
   /** The highest block of the ledger that the chain has lost, and its reversal. */
   const highestLost = async (reader: Reader): Promise<{ height: number; reversal: Group } | undefined> => {
-    for (const entry of recorder.standing(reader.webhookId)) {
+    for (const entry of recorder.appliedBlocks(reader.webhookId)) {
       try {
         const reversal = await reversalOf(follow, blockName(entry));
         if (reversal !== undefined) return { height: entry.height, reversal };
@@ -209,11 +211,11 @@ const createWalk = ({ follow, recorder, store, logger }: ReaderNeeds, positions:
     const lost = await highestLost(reader);
     // The position's own block is reverted in its turn, and stays the last that is.
     if (lost !== undefined && (reverted === undefined || heightOf(changedBlock(reverted) ?? "") < lost.height)) {
-      return { groups: [lost.reversal], position: reading.position, taken: 0, isApart: true, atEnd: false };
+      return { groups: [lost.reversal], position: reading.position, taken: 0, isOffCursor: true, atEnd: false };
     }
     if (reverted !== undefined) return { ...reading, groups: [reverted], atEnd: false };
-    const [top] = recorder.standing(reader.webhookId);
-    if (top === undefined || top.height <= heightOf(reading.position.cursor)) Object.assign(reader, { isBeyond: false, isDirty: true });
+    const [top] = recorder.appliedBlocks(reader.webhookId);
+    if (top === undefined || top.height <= heightOf(reading.position.cursor)) Object.assign(reader, { ledgerMayBeOffChain: false, isDirty: true });
     return reading;
   };
 };
@@ -248,6 +250,8 @@ const createRecover =
     return "moved";
   };
 
+const genesisHeight = 1;
+
 /** One round reads once for every cohort. Returns whether any was read for. */
 const createRound = (
   needs: ReaderNeeds,
@@ -260,39 +264,42 @@ const createRound = (
   const recover = createRecover(needs, positions);
 
   /** Up to this height, the ledgers of a cohort have nothing. */
-  const finalFor = async ({ isBeyond, position }: Cohort): Promise<number> => {
+  const finalFor = async ({ ledgerMayBeOffChain, position }: Cohort): Promise<number> => {
     if (!keepsChain) return finalInLog(position.cursor);
-    // The walk has yet to come to the lower blocks of the ledger: none is trimmed meanwhile, final or not.
-    return isBeyond ? 1 : ((await follow.tip({ confirmations: "final", hostEvents: false })).block?.height ?? 0);
+    // Trim nothing above genesis: the walk still needs the lower blocks.
+    return ledgerMayBeOffChain ? genesisHeight : ((await follow.tip({ confirmations: "final", hostEvents: false })).block?.height ?? 0);
   };
 
   /** A replay stays behind the live position, so that it overtakes nothing. Undefined while it has nothing to read up to there. */
-  const upToSeen = async (cohort: Cohort): Promise<Cohort | undefined> => {
+  const upToSeen = async (cohort: Cohort): Promise<{ cohort: Cohort; isHeldBack: boolean } | undefined> => {
     const [reader] = cohort.readers.values();
     const seen = reader && positions.liveOf(reader);
-    if (seen === undefined || (await reversalOf(follow, blockOf(seen.cursor))) !== undefined) return undefined;
+    if (seen === undefined || (await reversalOf(follow, withoutLog(seen.cursor))) !== undefined) return undefined;
     const until = Math.min(cohort.until ?? 0, heightOf(seen.cursor));
-    return heightOf(cohort.position.cursor) >= until && until !== cohort.until ? undefined : { ...cohort, until };
+    const isHeldBack = until < (cohort.until ?? 0);
+    if (isHeldBack && heightOf(cohort.position.cursor) >= until) return undefined; // waits for the live cursor
+    return { cohort: { ...cohort, until }, isHeldBack };
   };
 
   /** Takes the webhooks of a cohort through one read. Returns whether there was anything to do. */
   const step = async (from: Cohort): Promise<boolean> => {
-    const cohort = from.role === "live" ? from : await upToSeen(from);
-    if (cohort === undefined) return false;
+    const upTo = from.role === "live" ? { cohort: from, isHeldBack: false } : await upToSeen(from);
+    if (upTo === undefined) return false;
+    const { cohort, isHeldBack } = upTo;
     const [reader] = cohort.readers.values();
-    positions.ask(cohort);
+    positions.beginRead(cohort);
     const next = await read(follow, cohort);
     const final = await finalFor(cohort);
     // After the reading: what is on the chain now was on it then.
-    const reading = cohort.isBeyond && reader !== undefined ? await walk(reader, next) : next;
+    const reading = cohort.ledgerMayBeOffChain && reader !== undefined ? await walk(reader, next) : next;
     const at = await take(cohort, reading, final);
-    positions.rest(cohort, reading.atEnd ? at : undefined, cohort.until === from.until);
+    positions.endRead(cohort, reading.atEnd ? at : undefined, !isHeldBack);
     return true;
   };
 
   return async (): Promise<boolean> => {
     let hasRead = false;
-    await Promise.all([positions.locate(), observe()]);
+    await Promise.all([positions.loadMissing(), observe()]);
     for (const cohort of positions.cohorts()) {
       if (!isRunning()) return false;
       try {

@@ -1,6 +1,6 @@
 import type { Webhooks } from "../../../types/webhooks.js";
 import { messageOf, PorticoError } from "../../errors.js";
-import { type Attempts, foldLedger } from "../read/ledger.js";
+import { type InFlightView, foldLedger } from "../read/ledger.js";
 import type { LedgerEntry, Progress, WebhookRow } from "../rows/rows.js";
 import type { WebhookStore } from "../rows/store.js";
 import type { Register } from "./register.js";
@@ -8,7 +8,7 @@ import type { Register } from "./register.js";
 export interface ArchiveNeeds {
   store: WebhookStore;
   register: Register;
-  attempts: Attempts;
+  attempts: InFlightView;
   /** Writes where a webhook is, if it has moved without a match; within a transaction. */
   keepPosition(webhookId: number): void;
   onChange(webhookId: number): void;

@@ -81,6 +81,12 @@ const forms: Readonly<Record<ValueForm, { fits(value: unknown): boolean; rule: s
 
 type Refuse = (key: string, rule: string) => never;
 
+const refuseIn = (source: Validation["source"]): Refuse => (key, rule) => {
+  throw inputError(source, key, rule);
+};
+
+const refuse = refuseIn("payload");
+
 const checkCondition = (condition: unknown, at: string, refuse: Refuse): void => {
   if (typeof condition !== "object" || condition === null) return refuse(at, "must be object");
   const { key, condition: operator, value } = condition as Condition;
@@ -117,13 +123,11 @@ export const checkInAdvance = (conditions: readonly Condition[]): void => {
 export const checkConditions = (conditions: readonly Condition[], source: Validation["source"] = "payload"): number => {
   const known = checked.get(conditions);
   if (known !== undefined) return known;
-  const refuse: Refuse = (key, rule) => {
-    throw inputError(source, key, rule);
-  };
+  const refuse = refuseIn(source);
   if (!Array.isArray(conditions)) refuse("conditions", "must be a list");
   if (conditions.length > limits.conditions) refuse("conditions", `must not have more than ${limits.conditions} items`);
   let [length, listLength, instructions] = [0, 0, 0];
-  for (const [index, condition] of (conditions as readonly Condition[]).entries()) {
+  for (const [index, condition] of conditions.entries()) {
     const at = `conditions.${index}.value`;
     checkCondition(condition, `conditions.${index}`, refuse);
     if (operators[condition.condition].form === "list") listLength += jsonLength(condition.value);
@@ -140,10 +144,6 @@ export const checkConditions = (conditions: readonly Condition[], source: Valida
 /** @throws PorticoError BAD_REQUEST */
 export const checkEvent = (event: string, events: readonly string[]): void => {
   if (!events.includes(event)) throw inputError("payload", "event", `must be one of ${events.join(", ")}${didYouMean(event, events)}`);
-};
-
-const refuse: Refuse = (key, rule) => {
-  throw inputError("payload", key, rule);
 };
 
 /** @throws PorticoError BAD_REQUEST */

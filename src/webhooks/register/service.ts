@@ -5,9 +5,9 @@ import { isPromised } from "../../async/maybe-promise.js";
 import { type FullClock, readingsOf } from "../../async/clock.js";
 import { inputError, PorticoError } from "../../errors.js";
 import { cursorText, type Follow, parseCursors } from "../../follow/index.js";
-import { announce } from "../deliver/records.js";
+import { announce } from "../deliver/write-outcomes.js";
 import { endOf } from "../deliver/outcome.js";
-import { type Attempts, letGo, removeOpen } from "../read/ledger.js";
+import { type InFlightView, letGo, removeOpen } from "../read/ledger.js";
 import { heightOf } from "../read/match.js";
 import { fromField, isNotReady, optionsOf, wantsChainEvents } from "../read/positions.js";
 import type { Progress, WebhookRow } from "../rows/rows.js";
@@ -29,7 +29,7 @@ export interface ServiceNeeds {
   nodeKey: NodeKey | undefined;
   /** Writes where a webhook is, if it has moved without a match; within a transaction. */
   keepPosition(webhookId: number): void;
-  attempts: Attempts;
+  attempts: InFlightView;
   /** Told of every change. */
   onChange(webhookId: number): void;
 }
@@ -45,8 +45,8 @@ const mostReplays = 10;
 
 type Service = Pick<Webhooks, "list" | "get" | "create" | "replace" | "patch" | "remove" | "rotate" | "replay" | "keys">;
 
-/** Undefined where the answer has to be waited for, or cannot be given: not yet, or because a host's own chain fails. */
-const atOnce = <T>(read: () => MaybePromise<T>): T | undefined => {
+/** The value if it is there now; undefined if it is a promise, not ready, or the host's chain threw. */
+const ifImmediate = <T>(read: () => MaybePromise<T>): T | undefined => {
   try {
     const value = read();
     if (!isPromised(value)) return value;
@@ -70,7 +70,7 @@ const digestOf = (draft: WebhookDraft): string => createHash("sha256").update(di
 
 /** Shows webhooks as they stand at the present tip: everything but their secrets. */
 const createShowing = ({ store, follow, clock }: ServiceNeeds) => (): ((row: WebhookRow) => Webhook) => {
-  const tip = atOnce(() => follow.height());
+  const tip = ifImmediate(() => follow.height());
   const now = readingsOf(clock);
   return ({ id, events, target, enabled, conditions, match, confirmations, order, batch, rate, headers, description, tags, signature, createdAt, disabledBecause }) => {
     const progress = store.progress(id);
@@ -90,7 +90,7 @@ const beginning = ({ follow, keepsChain }: ServiceNeeds, row: Pick<WebhookRow, "
   // Here, as there may be no chain yet to be asked.
   parseCursors(text, fromField);
   const options = { ...optionsOf(row, keepsChain), field: fromField };
-  const cursor = atOnce(() => (text === "tip" ? follow.tip(options) : follow.locate(text, options)));
+  const cursor = ifImmediate(() => (text === "tip" ? follow.tip(options) : follow.locate(text, options)));
   return cursor === undefined
     ? { from: text, cursor: undefined, part: undefined }
     : { cursor: cursorText(cursor), part: undefined, floor: heightOf(cursorText(cursor)) };
@@ -193,11 +193,11 @@ const prepareReplay = ({ store, follow, keepsChain }: ServiceNeeds, id: number, 
   if (!wantsChainEvents({ events }))
     throw inputError("params", "id", "must be a webhook with events of the chain; the host's own events cannot be replayed");
   if (from < 1 || from > to) throw inputError("payload", "from", 'must be a height of 1 or more, not above "to"');
-  const tip = atOnce(() => follow.tip(optionsOf({ events, confirmations }, keepsChain)));
+  const tip = ifImmediate(() => follow.tip(optionsOf({ events, confirmations }, keepsChain)));
   if (tip === undefined) throw new PorticoError("NOT_READY");
   const seen = tip.block?.height ?? 0;
   if (to > seen) throw inputError("payload", "to", `must not be above ${seen}, the highest block with enough confirmations for this webhook`);
-  const cursor = atOnce(() => follow.locate(from === 1 ? "genesis" : String(from - 1), { hostEvents: false }));
+  const cursor = ifImmediate(() => follow.locate(from === 1 ? "genesis" : String(from - 1), { hostEvents: false }));
   if (cursor === undefined) throw new PorticoError("NOT_READY");
   return {
     add: () => {
@@ -207,6 +207,7 @@ const prepareReplay = ({ store, follow, keepsChain }: ServiceNeeds, id: number, 
         throw new PorticoError("BAD_REQUEST", `The webhook has ${mostReplays} replays already. Wait until one has ended.`);
       const next = 1 + Math.max(0, ...replays.map((replay) => replay.id));
       store.putProgress(id, { ...progress, replays: [...replays, { id: next, cursor: cursorText(cursor), to }] });
+      // Counts as a change of the register: the process that delivers loads the replay.
       store.putWebhook(webhookRow(store, id));
     },
   };

@@ -12,13 +12,14 @@ export interface TrimTimes {
   dead: number;
 }
 
-/** Writes the index entries that a delivery has, or removes those that the one before had and it has not. */
+/** Writes the index entries of a delivery. */
 const putIndex = (db: WebhookDatabases, { id, webhookId, state, dueAt, finishedAt }: DeliveryRow): void => {
   db.states.putSync([webhookId, state, id], true);
   if (dueAt !== null) db.due.putSync([webhookId, dueAt, id], true);
   if (finishedAt !== null) db.finished.putSync([state === "dead" ? "dead" : "done", finishedAt, webhookId, id], true);
 };
 
+/** Removes them. */
 const removeIndex = (db: WebhookDatabases, { id, webhookId, state, dueAt, finishedAt }: DeliveryRow): void => {
   db.states.removeSync([webhookId, state, id]);
   if (dueAt !== null) db.due.removeSync([webhookId, dueAt, id]);
@@ -108,7 +109,7 @@ export const createDeliveryRows = (db: WebhookDatabases, transactions: Transacti
     messages.release(row.messageId);
   };
 
-  /** Keys of a webhook's deliveries in a state, or in any, newest first. */
+  /** Ids of a webhook's deliveries in a state, or in any, newest first. */
   const idsOfPage = (webhookId: number, state: DeliveryState | undefined, { offset, limit }: { offset: number; limit: number }): number[] =>
     state === undefined
       ? [...db.deliveries.getKeys({ start: [webhookId, beyondAll], end: [webhookId, 0], reverse: true, offset, limit })].map(([, id]) => id)

@@ -1,6 +1,6 @@
 import type { Attempt, BatchRule, Condition, DeliveryOrder, DeliveryState } from "../../../types/webhooks.js";
 
-/** What is kept in `webhooks.mdb`. Each row stands for itself: one query reads it, and nothing is packed. */
+// What is kept in `webhooks.mdb`.
 
 export interface WebhookRow {
   id: number;
@@ -67,7 +67,7 @@ export interface Progress {
   /** Whether the ledger may have blocks other than the cursor's block and its ancestors. */
   isBeyond?: boolean | undefined;
   replays?: Replay[] | undefined;
-  /** Changes when a client moves the cursor. Readers of the old one stop. */
+  /** Changes with every change of the webhook by a client, and when it is disabled. Readers loaded before it write nothing more. */
   epoch?: number | undefined;
   /** Set while every attempt fails. */
   failing?: Failing | undefined;
@@ -147,7 +147,7 @@ export interface DeliveryRow {
   onRequest?: true | undefined;
   /** Deliveries that went out in one request, and were not delivered, have the same. */
   batch?: string | undefined;
-  /** How many steps of its schedule have begun: with each failed attempt one, but where its target asks for pauses. */
+  /** Counts steps of its schedule that have begun: one with each failed attempt, unless its target asks for pauses. */
   failures: number;
   /**
    * When the step that it is in began, a time of `KeptTime.schedule`. Set while `retrying`, where its target says when it is to be asked
@@ -155,8 +155,8 @@ export interface DeliveryRow {
    */
   stepSince?: number | undefined;
   /**
-   * When it was due by its schedule, where its target has answered again before: an attempt before that time counts as none. Set until that
-   * time.
+   * Set when a retry was brought forward because the target answered again: when it was due by its schedule. If it fails before that time,
+   * it returns to it and uses up no step.
    */
   scheduledAt?: number | undefined;
   attemptCount: number;

@@ -25,7 +25,7 @@ import type { KeptReply, KeptTime, LedgerEntry, Pause, Progress, RecentEvent, We
 
 /** Milliseconds that a reply is kept for its key. */
 const replyTime = 86_400_000;
-/** Replies that are looked at with each that is kept, in turn: those past their time go faster than new ones come. */
+/** With each kept reply, 4 others are checked in turn and dropped if they are older than a day. */
 const lookedAt = 4;
 /** Changes of the register that are kept one by one. */
 const keptChanges = 10_000;

@@ -12,12 +12,9 @@ export interface SenderOptions {
   responseLimit: number;
 }
 
-export type Outgoing = OutgoingDelivery;
-export type Answer = DeliveryAnswer;
-
 export interface Sender {
   /** Never rejects. */
-  send(outgoing: Outgoing): Promise<Answer>;
+  send(outgoing: OutgoingDelivery): Promise<DeliveryAnswer>;
   /** Ends every connection, and with it what is under way. */
   close(): Promise<void>;
 }
@@ -104,7 +101,7 @@ const oneLine = (text: string): string => {
   return line.length <= longestError ? line : `${line.slice(0, longestError)}…`;
 };
 
-const failed = (stage: AttemptStage, error: string): Answer => ({ status: null, retryAfter: undefined, date: undefined, body: "", failure: { stage, error: oneLine(error) } });
+const failed = (stage: AttemptStage, error: string): DeliveryAnswer => ({ status: null, retryAfter: undefined, date: undefined, body: "", failure: { stage, error: oneLine(error) } });
 
 /** Bytes of an answer's headers, at the most. */
 const headerLimit = 16_384;
@@ -118,7 +115,7 @@ const mostInterim = 16;
  */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #options: SenderOptions;
-  readonly #done: (answer: Answer) => void;
+  readonly #done: (answer: DeliveryAnswer) => void;
   readonly #timer: NodeJS.Timeout;
   #controller: Dispatcher.DispatchController | undefined;
   #ended = false;
@@ -131,13 +128,13 @@ class Exchange implements Dispatcher.DispatchHandler {
   #kept: Buffer | undefined;
   #size = 0;
 
-  constructor(options: SenderOptions, done: (answer: Answer) => void) {
+  constructor(options: SenderOptions, done: (answer: DeliveryAnswer) => void) {
     this.#options = options;
     this.#done = done;
     this.#timer = setTimeout(giveUp, options.timeout, this);
   }
 
-  #end(answer: Answer): void {
+  #end(answer: DeliveryAnswer): void {
     if (this.#ended) return;
     this.#ended = true;
     clearTimeout(this.#timer);
@@ -145,7 +142,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   /** What has arrived, if there is a status; otherwise what went wrong. */
-  #endWith(failure: () => Answer): void {
+  #endWith(failure: () => DeliveryAnswer): void {
     if (this.#status === undefined) return this.#end(failure());
     const error = isSuccess(this.#status) ? null : { stage: "status" as const, error: `The target answered ${this.#status}.` };
     this.#end({ status: this.#status, retryAfter: this.#retryAfter, date: this.#date, body: this.#kept?.toString("utf8") ?? "", failure: error });
@@ -220,9 +217,3 @@ export const createHttpSender = (options: SenderOptions, { guard, resolve }: { g
     close: () => agent.destroy(),
   };
 };
-
-/**
- * Is told how an attempt ended, `delivered` or `failed`, and how many milliseconds it took; and of each delivery that is given up: `dead`
- * after its last attempt, `superseded` where the chain has left its block.
- */
-export type OnOutcome = (outcome: "delivered" | "failed" | "dead" | "superseded", milliseconds?: number) => void;

@@ -1,9 +1,8 @@
 import { createHmac, hash, randomBytes } from "node:crypto";
 import type { DeliveryRow, Message, WebhookRow } from "../rows/rows.js";
-import type { Outgoing } from "./http-sender.js";
 import { LRUCache } from "lru-cache";
 import type { WebhookStore } from "../rows/store.js";
-import type { WebhookSecret } from "../../../types/webhooks.js";
+import type { OutgoingDelivery, WebhookSecret } from "../../../types/webhooks.js";
 
 const tokenBytes = 32;
 /** Half of the token goes out with every delivery; the receiver keeps the other half to compare. */
@@ -143,7 +142,7 @@ export const requestOf = (
   isBatch: boolean,
   now: { wall: number; passed: number },
   nodeKey: NodeKey | undefined,
-): Outgoing => {
+): OutgoingDelivery => {
   const [first] = events;
   const several = (): string =>
     `{"events":[${events.map((loaded) => `{"webhook-id":${JSON.stringify(loaded.row.key)},${eventJson(loaded)}}`).join(",")}]}`;

@@ -3,10 +3,10 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Delivery, Webhooks } from "../../../types/webhooks.js";
 import { type FullClock, readingsOf } from "../../async/clock.js";
 import { PorticoError } from "../../errors.js";
-import { webhookRow } from "../register/register.js";
+import { webhookRow } from "./register.js";
 import { type DeliveryRow, pingEvent, type WebhookRow } from "../rows/rows.js";
 import type { WebhookStore } from "../rows/store.js";
-import { endOf } from "./outcome.js";
+import { endOf } from "../deliver/outcome.js";
 import { isReversal } from "../../follow/event-names.js";
 import { keyOf } from "../send/request.js";
 import type { Timekeeper } from "../timekeeper.js";
@@ -51,7 +51,7 @@ const showing = ({ store, clock, time }: DeliveriesNeeds, { target }: WebhookRow
     event,
     state,
     timestamp: at,
-    dueAt: state !== "retrying" || dueAt === null ? null : Math.max(time.wallOfSchedule(dueAt), pausedUntil),
+    dueAt: state !== "retrying" || dueAt === null ? null : Math.max(time.wallOfDue(dueAt), pausedUntil),
     attemptCount,
     attempts,
   });
@@ -81,7 +81,7 @@ const recoverBatch = ({ store, time }: DeliveriesNeeds, webhookId: number, state
   const chosen = rows.filter(
     ({ at, event, isTakenBack }) => event !== pingEvent && at >= window.since && at <= window.until && isTakenBack !== true,
   );
-  for (const row of chosen) store.changeDelivery(row, dueNow(row, time.schedule()));
+  for (const row of chosen) store.changeDelivery(row, dueNow(row, time.dueTime()));
   return { last: ids.at(-1), count: chosen.length };
 };
 
@@ -143,7 +143,7 @@ export const createDeliveries = (needs: DeliveriesNeeds): Deliveries => {
         const { webhook, row } = find(store, webhookId, id);
         if (row.event === pingEvent) checkPings(webhook);
         if (row.isTakenBack === true) throw takenBack();
-        const due = dueAgain(row, time.schedule());
+        const due = dueAgain(row, time.dueTime());
         store.changeDelivery(row, due);
         return show({ webhook, row: due });
       });

@@ -5,7 +5,7 @@ import { keyOf } from "../send/request.js";
 import type { Register } from "../register/register.js";
 import type { DeliveryRow, LedgerEntry, Message, Position, Recipient, Sent, WebhookRow } from "../rows/rows.js";
 import type { WebhookStore } from "../rows/store.js";
-import type { OnOutcome } from "../send/http-sender.js";
+import type { OnOutcome } from "../deliver/outcome.js";
 import {
   byTarget,
   decide,
@@ -103,8 +103,8 @@ const messageOf = ({ group }: GroupMatch, { event, subject }: EventMatch): Messa
 });
 
 /** The position before an event of a group; after the group, where there is no more. */
-const positionBefore = ({ group, before, after, isApart }: GroupMatch, next: number | undefined, isBegun: boolean): Position => {
-  if (isApart) return before;
+const positionBefore = ({ group, before, after, isOffCursor }: GroupMatch, next: number | undefined, isBegun: boolean): Position => {
+  if (isOffCursor) return before;
   return next === undefined ? after : positionWithin(group, before, next, isBegun);
 };
 
@@ -165,6 +165,8 @@ class Writing {
     const [height = 0] = block.heights;
     // What is final is not kept in the ledger.
     const isFinal = height <= this.positions.final;
+    // A block that the ledger does not have is sent whole, even transactions that the receiver knows from a reverted block. `sent` is kept
+    // only to decide about reversals later.
     const entry = isFinal ? undefined : { height, id: block.id, isReverted: isReversed, deliveries: [], sent: found?.sent ?? [] };
     return { webhookId, entry, known: new Map(), isBegun: false };
   }
@@ -188,7 +190,7 @@ class Writing {
     const known = page.known.get(match.subject ?? "") ?? noKnowledge;
     const { isSent, reverts } = isOnRequest ? { isSent: true } : decide(event.event, webhook, known);
     if (!isSent) return undefined;
-    if (!matched.isApart && this.store.countOpen(webhookId) >= this.window) {
+    if (!matched.isOffCursor && this.store.countOpen(webhookId) >= this.window) {
       const position = positionBefore(matched, index, page.isBegun);
       this.full.set(webhookId, position);
       this.transaction.reached.set(webhookId, position);
@@ -236,15 +238,14 @@ class Writing {
     for (const id of share) {
       if (!forAll && !this.withReverted.has(id)) continue;
       open(id);
-      // What is taken back apart is so as a whole.
-      if (!matched.isApart) yield;
+      if (!matched.isOffCursor) yield;
     }
     for (const match of matched.events) {
       const ids = idsOf?.get(match);
       if (ids === undefined) continue;
       for (const id of ids) open(id);
       this.writeEvent(matched, match, pages, ids);
-      if (!matched.isApart) yield;
+      if (!matched.isOffCursor) yield;
     }
     for (const id of pages.keys()) if (this.goesOn(id)) this.transaction.reached.set(id, matched.after);
   }
@@ -281,7 +282,7 @@ export const createRecorder = (needs: RecorderNeeds) => {
   const ledger = createLedger(needs);
 
   return {
-    standing: ledger.standing,
+    appliedBlocks: ledger.appliedBlocks,
     /**
      * Writes groups for webhooks in transactions of a few milliseconds: deliveries, ledgers and positions together. Resolves to the
      * webhooks whose window is full, and where they stopped.

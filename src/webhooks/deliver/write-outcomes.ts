@@ -3,14 +3,13 @@ import type { Clock, Logger } from "../../../types/node-context.js";
 import type { Attempt } from "../../../types/webhooks.js";
 import { createMatcher, type Matcher } from "../conditions/matcher.js";
 import { logFailure } from "../failures.js";
-import { type Attempts, letGo } from "../read/ledger.js";
+import { type InFlightView, letGo } from "../read/ledger.js";
 import { asMatched, type Register } from "../register/register.js";
 import { isOwnEvent, type DeliveryRow, type Failing, isOpen, type Pause, type WebhookRow } from "../rows/rows.js";
 import type { WebhookStore } from "../rows/store.js";
-import type { OnOutcome } from "../send/http-sender.js";
 import { batchKeyOf, keyOf } from "../send/request.js";
 import type { Timekeeper } from "../timekeeper.js";
-import { afterAttempt, gone, nextHealth, type Now, type Result, type RetryRules } from "./outcome.js";
+import { afterAttempt, gone, nextHealth, type Now, type OnOutcome, type Result, type RetryRules } from "./outcome.js";
 
 /** An event about webhooks themselves. */
 export interface OwnEvent {
@@ -55,7 +54,7 @@ export interface RecordNeeds {
   time: Timekeeper;
   random: () => number;
   logger: Logger;
-  attempts: Attempts;
+  attempts: InFlightView;
   /** Is told of deliveries that are given up. */
   onOutcome?: OnOutcome | undefined;
 }
@@ -66,8 +65,8 @@ export interface RecordResult {
   webhookIds: Set<number>;
   /** Webhooks that were disabled. */
   changed: Set<number>;
-  /** Webhooks that got an event about others. */
-  announced: Set<number>;
+  /** Webhooks whose queues are to be looked at again. */
+  toWake: Set<number>;
   /** What is logged of webhooks as a whole: that one begins to fail, no longer does, or is disabled. */
   warnings: string[];
   /** Deliveries that were given up, by their states. */
@@ -102,7 +101,7 @@ interface JudgedAttempt {
 const createHealth = (rules: RecordRules, needs: RecordNeeds) => {
   const { store, register, clock } = needs;
   const tell = (recorded: RecordResult, event: Parameters<typeof announce>[3]): void => {
-    for (const id of announce(store, register, clock.now(), event)) recorded.announced.add(id);
+    for (const id of announce(store, register, clock.now(), event)) recorded.toWake.add(id);
   };
 
   const disable = (recorded: RecordResult, webhook: WebhookRow, because: "gone" | "failing", failing: Failing | undefined): void => {
@@ -149,8 +148,11 @@ export interface AttemptResult {
 export interface Records {
   /** `done` is called when the outcome is written: at once or, where it may wait for others, some milliseconds later. */
   add(ended: AttemptResult, mayWait: boolean, done: () => void): void;
-  /** A delivery that the chain has taken back while an attempt was under way of which nothing is known. */
-  settle(row: DeliveryRow): void;
+  /**
+   * Reverted while an attempt may have been made that nobody recorded (killed process, given-up attempt): it ends as superseded,
+   * `maybeSent`.
+   */
+  supersede(row: DeliveryRow): void;
   /** How many are not written yet. */
   count(): number;
   /** Writes what could not be written before. */
@@ -246,7 +248,7 @@ const logRow = ({ row, origin }: RecordResult["rows"][number], logger: Logger): 
 
 /** Writes outcomes; within a transaction. */
 const createRecording = (rules: RecordRules, needs: RecordNeeds) => {
-  const { store, register, clock, time, random } = needs;
+  const { store, register, clock, time } = needs;
   const { tell, recordHealth } = createHealth(rules, needs);
 
   const recordEnd = (recorded: RecordResult, ended: AttemptResult, { webhooks, now }: Present): void => {
@@ -259,7 +261,7 @@ const createRecording = (rules: RecordRules, needs: RecordNeeds) => {
     const result: Result = webhook?.target === target ? { ok, status: attempt.status, asked } : { ok, status: null };
     const rows = ended.ids.map((id) => store.delivery(webhookId, id)).filter((row) => row !== undefined);
     const batch = isBatch ? batchKeyOf(webhookId, rows) : undefined;
-    const chance = random();
+    const random = needs.random();
     for (const row of rows) {
       // The webhook, which this disables, finds it again once it is enabled.
       if (result.status === gone && row.onRequest !== true && !isPing && !isOwnEvent(row.event)) continue;
@@ -267,7 +269,7 @@ const createRecording = (rules: RecordRules, needs: RecordNeeds) => {
       if (!isOpen(row) && !ok) continue;
       // Its block may have been reverted while the attempt was under way.
       const isLast = !ok && row.isTakenBack === true;
-      const after = afterAttempt(row, attempt, result, { now, random: chance, isLast, batch }, rules);
+      const after = afterAttempt(row, attempt, result, { now, random, isLast, batch }, rules);
       store.changeDelivery(row, after);
       recorded.rows.push({ row: after, origin });
       if (after.state === "dead" || after.state === "superseded") recorded.givenUp.push(after.state);
@@ -280,27 +282,27 @@ const createRecording = (rules: RecordRules, needs: RecordNeeds) => {
       recordHealth(recorded, webhook, { attempt, result }, now);
   };
 
-  const settle = (recorded: RecordResult, { webhookId, id }: DeliveryRow): void => {
+  const supersede = (recorded: RecordResult, { webhookId, id }: DeliveryRow): void => {
     const row = store.delivery(webhookId, id);
     recorded.webhookIds.add(webhookId);
     if (row === undefined || !isOpen(row)) return;
     store.changeDelivery(row, { ...row, state: "superseded", maybeSent: true, dueAt: null, finishedAt: time.passed() });
     recorded.givenUp.push("superseded");
     // What comes after it was not looked for.
-    recorded.announced.add(webhookId);
+    recorded.toWake.add(webhookId);
   };
 
   return (recorded: RecordResult, entries: readonly Entry[]): number => {
     const begun = performance.now();
     const present: Present = {
       webhooks: register.rows(),
-      now: { passed: time.passed(), schedule: time.schedule(), wall: clock.now() },
+      now: { passed: time.passed(), dueTime: time.dueTime(), wall: clock.now() },
     };
     let count = 0;
     for (const entry of entries) {
       if (count > 0 && performance.now() - begun >= turn) break;
       if (entry.ended !== undefined) recordEnd(recorded, entry.ended, present);
-      else settle(recorded, entry.row);
+      else supersede(recorded, entry.row);
       count++;
     }
     return count;
@@ -320,7 +322,7 @@ export const createRecords = (rules: RecordRules, needs: RecordNeeds, onRecorded
   };
 
   const gathering = createGathering<Entry>(async (entries) => {
-    const recorded: RecordResult = { rows: [], webhookIds: new Set(), changed: new Set(), announced: new Set(), warnings: [], givenUp: [] };
+    const recorded: RecordResult = { rows: [], webhookIds: new Set(), changed: new Set(), toWake: new Set(), warnings: [], givenUp: [] };
     let written: readonly Entry[];
     try {
       written = entries.slice(0, await store.transactionSoon(() => write(recorded, entries), { isLong: true }));
@@ -340,7 +342,7 @@ export const createRecords = (rules: RecordRules, needs: RecordNeeds, onRecorded
 
   return {
     add: (ended, mayWait, done) => gathering.add({ ended, done }, mayWait),
-    settle: (row) => gathering.add({ row, done: () => undefined }, false),
+    supersede: (row) => gathering.add({ row, done: () => undefined }, false),
     count: gathering.count,
     tryAgain: gathering.begin,
     end: gathering.end,
