@@ -2,6 +2,7 @@ import { expect } from "chai";
 import type { WebhookOptions } from "../../types/webhook-options.js";
 import type { Delivery, DeliveryState } from "../../types/webhooks.js";
 import type { FullBlock } from "../../src/chain/blocks/block.js";
+import type { WebhookStore } from "../../src/webhooks/rows/store.js";
 import { createReceiver, type Received, type Receiver } from "./receiver.js";
 import { before, rich, rules, withTransactions } from "./rich-block.js";
 import { createScriptedChain, type ScriptedChain } from "./scripted-chain.js";
@@ -29,7 +30,7 @@ describe("the last that a webhook is told", () => {
 
   const nameOf = ({ json }: Received): string => `${json.event} ${(json.data as { id: string }).id}`;
 
-  const begin = async (options: WebhookOptions = {}): Promise<void> => {
+  const begin = async (options: WebhookOptions = {}, needs: Parameters<typeof createStage>[1] = {}): Promise<void> => {
     receiver = await createReceiver();
     scripted = createScriptedChain(before, () => stage.clock.now());
     const { watch, view } = scripted.changes;
@@ -37,7 +38,7 @@ describe("the last that a webhook is told", () => {
       const seen = view();
       return seen === undefined || "then" in seen ? seen : { ...seen, orphan: (id) => (forgotten.has(id) ? undefined : seen.orphan(id)) };
     };
-    stage = await createStage({ schedule: [day, day, day, day], disableAfter: 365 * day, deliveredRetention: 365 * day, ...options }, { changes: { watch, view: forgetful } });
+    stage = await createStage({ schedule: [day, day, day, day], disableAfter: 365 * day, deliveredRetention: 365 * day, ...options }, { changes: { watch, view: forgetful }, ...needs });
     [forgotten, refused, accepted] = [new Set(), new Set(), []];
     receiver.answer = (request, response) => {
       response.statusCode = refused.has(nameOf(request)) ? 500 : 200;
@@ -314,6 +315,32 @@ describe("the last that a webhook is told", () => {
     stage.clock.advance(2 * day);
     await quiet(id);
     expect(lastWord(t1.id)).to.equal("transaction.reverted");
+  });
+
+  it("is that a block is applied, though it is final by the time at which the webhook comes to it", async () => {
+    // Each event takes so long that it is written in a transaction of its own.
+    const wrapStore = (store: WebhookStore): WebhookStore => ({
+      ...store,
+      append: (...args) => {
+        for (const begun = performance.now(); performance.now() - begun < 3; );
+        return store.append(...args);
+      },
+    });
+    await begin({}, { wrapStore });
+    const { id } = stage.engine.create({ events: blockEvents, target: receiver.url });
+    const all = [b, next, other];
+    for (const full of all) await apply(full, id);
+    refused.add(`block.reverted ${next.block.id}`);
+    for (const _ of all) scripted.revert();
+    await quiet(id);
+    const above = 2 * rules.milestones.at(rich).activeDelegates + 3;
+    for (const full of all) scripted.apply(full);
+    for (let n = 0; n < above; n++) scripted.apply(blockOf(String(6_000_000_000 + n)));
+    await quiet(id);
+    refused.clear();
+    stage.clock.advance(2 * day);
+    await quiet(id);
+    expect(lastWord(next.block.id)).to.equal("block.applied");
   });
 
   for (const events of [["block.applied"], blockEvents]) {

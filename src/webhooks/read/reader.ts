@@ -30,7 +30,9 @@ import {
   type ReaderPositions,
 } from "./positions.js";
 import { createRounds } from "./rounds.js";
-import type { Recorder } from "./write-deliveries.js";
+import type { Positions, Recorder } from "./write-deliveries.js";
+
+type FinalAt = Positions["finalAt"];
 
 export interface ReaderNeeds extends PositionsNeeds {
   recorder: Recorder;
@@ -116,8 +118,8 @@ const createTake = ({ register, recorder }: ReaderNeeds, positions: ReaderPositi
   const alone = new Set<Promise<void>>();
   const { isCurrent, put } = positions;
 
-  const write = async (readers: Cohort["readers"], all: readonly GroupMatch[], isOnRequest: boolean, final: number): Promise<void> => {
-    const full = await recorder.record(all, readers, { isOnRequest, final, isCurrent, put });
+  const write = async (readers: Cohort["readers"], all: readonly GroupMatch[], isOnRequest: boolean, finalAt: FinalAt): Promise<void> => {
+    const full = await recorder.record(all, readers, { isOnRequest, finalAt, isCurrent, put });
     for (const [id, reader] of readers) {
       const stopped = full.get(id);
       positions.move(reader, stopped ?? all.at(-1)?.after ?? reader.position);
@@ -126,7 +128,7 @@ const createTake = ({ register, recorder }: ReaderNeeds, positions: ReaderPositi
   };
 
   /** Takes one webhook by itself while the pattern thread tries its patterns on a long text. The others go on. */
-  const takeAlone = (reader: Reader, matched: GroupMatch, final: number): void => {
+  const takeAlone = (reader: Reader, matched: GroupMatch, finalAt: FinalAt): void => {
     const id = reader.webhookId;
     reader.isBusy = true;
     const work = (async () => {
@@ -134,7 +136,7 @@ const createTake = ({ register, recorder }: ReaderNeeds, positions: ReaderPositi
       const present = positions.present(new Map([[id, reader]]), matched.before);
       if (!life.isRunning() || own === undefined || present.size === 0) return;
       try {
-        await write(present, [own], reader.role !== "live", final);
+        await write(present, [own], reader.role !== "live", finalAt);
       } catch (error) {
         // Perhaps nothing was written: its position is read from the store again.
         positions.drop(id);
@@ -150,7 +152,7 @@ const createTake = ({ register, recorder }: ReaderNeeds, positions: ReaderPositi
   };
 
   /** Matches and writes a range of groups, some at a time. Returns the position after them, or undefined if the reader was stopped. */
-  const take = async (cohort: Cohort, { groups, position, taken, isOffCursor }: ReadRange, final: number): Promise<Position | undefined> => {
+  const take = async (cohort: Cohort, { groups, position, taken, isOffCursor }: ReadRange, finalAt: FinalAt): Promise<Position | undefined> => {
     // The rest of a partly taken group is no longer on the chain.
     if (!samePosition(cohort.position, position)) for (const reader of cohort.readers.values()) positions.move(reader, position);
     let next: ReadRange = { groups, position, taken, isOffCursor };
@@ -165,8 +167,8 @@ const createTake = ({ register, recorder }: ReaderNeeds, positions: ReaderPositi
       if (last === undefined) return at;
       const waiting = [...undecided.keys()].flatMap((id) => present.get(id) ?? []);
       for (const { webhookId } of waiting) present.delete(webhookId);
-      await write(present, all, cohort.role !== "live", final);
-      for (const reader of waiting) takeAlone(reader, last, final);
+      await write(present, all, cohort.role !== "live", finalAt);
+      for (const reader of waiting) takeAlone(reader, last, finalAt);
       next = { groups: next.groups.slice(all.length), position: last.after, taken: 0 };
     }
     return next.position;
@@ -263,11 +265,13 @@ const createRound = (
   const walk = createWalk(needs, positions);
   const recover = createRecover(needs, positions);
 
-  /** Up to this height, the ledgers of a cohort have nothing. */
-  const finalFor = async ({ ledgerMayBeOffChain, position }: Cohort): Promise<number> => {
-    if (!keepsChain) return finalInLog(position.cursor);
+  const finalFor = async ({ ledgerMayBeOffChain, position }: Cohort): Promise<FinalAt> => {
+    const lowest = keepsChain ? genesisHeight : finalInLog(position.cursor);
     // Trim nothing above genesis: the walk still needs the lower blocks.
-    return ledgerMayBeOffChain ? genesisHeight : ((await follow.tip({ confirmations: "final", hostEvents: false })).block?.height ?? 0);
+    if (!keepsChain || ledgerMayBeOffChain) return () => lowest;
+    const final = (await follow.tip({ confirmations: "final", hostEvents: false })).block?.height ?? 0;
+    // Nothing above the position: blocks that were reverted there are applied again only with the groups to come, final as they may be.
+    return ({ cursor }) => Math.min(final, heightOf(cursor));
   };
 
   /** A replay stays behind the live position, so that it overtakes nothing. Undefined while it has nothing to read up to there. */
@@ -289,10 +293,10 @@ const createRound = (
     const [reader] = cohort.readers.values();
     positions.beginRead(cohort);
     const next = await read(follow, cohort);
-    const final = await finalFor(cohort);
+    const finalAt = await finalFor(cohort);
     // After the reading: what is on the chain now was on it then.
     const reading = cohort.ledgerMayBeOffChain && reader !== undefined ? await walk(reader, next) : next;
-    const at = await take(cohort, reading, final);
+    const at = await take(cohort, reading, finalAt);
     positions.endRead(cohort, reading.atEnd ? at : undefined, !isHeldBack);
     return true;
   };
