@@ -638,6 +638,7 @@ describe("createApiPlugin", () => {
     for (const rewards of ["block", null, true, ["blocks"]]) {
       expect(refused({ network: { ...chain.network, rewards } })).to.equal('`network.rewards` must be "milestones" or "blocks"');
     }
+    expect(refused(parameters({ rewards: "blocks" }))).to.equal("`rewards` is a member of `network`, not of `network.network`");
     for (const rewards of ["milestones", "blocks", undefined]) expect(refused({ network: { ...chain.network, rewards } })).to.equal("accepted");
     expect(refused(parameters({ bip32: { public: 1 } }))).to.equal("`network.network.bip32` must have required property 'private'");
     expect(refused({ network: { ...chain.network, milestones: [null] } })).to.equal("`network.milestones[0]` must be object");

@@ -168,6 +168,7 @@ const requireNetwork = (network: unknown): void => {
   if (!Array.isArray(network["milestones"])) refuse("`network.milestones` must be a list, as in the network's milestones.json");
   if (!["milestones", "blocks", undefined].includes(network["rewards"] as string))
     refuse('`network.rewards` must be "milestones" or "blocks"');
+  if (isObject(network["network"]) && network["network"]["rewards"] !== undefined) refuse("`rewards` is a member of `network`, not of `network.network`");
   requireShape(NetworkData, network, "network");
 };
 
