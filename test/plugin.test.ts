@@ -357,6 +357,21 @@ describe("createApiPlugin", () => {
     });
   }
 
+  it("listens to nothing any more once it was stopped, also while it began to listen", async () => {
+    let stopped: Promise<void> | undefined;
+    const host: HostEvents = {
+      on: (name, listener) => {
+        events.on(name, listener);
+        stopped ??= plugin.stop();
+      },
+      off: (name, listener) => events.off(name, listener),
+    };
+    const plugin = create({ events: host });
+    await plugin.start();
+    await stopped;
+    expect(events.eventNames()).to.deep.equal([]);
+  });
+
   it("ends up stopped if `stop` is the last call, even while it was still stopping", async () => {
     const plugin = create();
     await plugin.listen(0);

@@ -129,7 +129,8 @@ export const createLmdbChain = ({ followOrphans = Infinity, ...options }: LmdbCh
       const store = await whenFree(create, { logger: needs.logger, clock: needs.clock, signal: own.signal }).finally(() => {
         if (opening === own) opening = undefined;
       });
-      if (store === undefined) return;
+      // Where `stop` came meanwhile, it has found nothing to close.
+      if (store === undefined || own.signal.aborted) return store?.stop();
       const follower = createFollower({ ...needs, source: watched.source, store });
       open = { store, follower, freeing: startFreeing(store, followOrphans, needs) };
       await onLog?.(createHostLog(store.environment, { writes: true }));
