@@ -1,5 +1,7 @@
 import type { Logger } from "../../types/node-context.js";
 import type { ReadyProblem } from "../../types/plugin.js";
+import type { FullClock } from "../async/clock.js";
+import { messageOf } from "../errors.js";
 
 /** One thing that can be wrong for a while. It is logged when it begins and when it ends, however often it fails meanwhile. */
 export interface Problem {
@@ -85,5 +87,19 @@ export const createProblems = (logger: Logger, now: () => number = () => perform
     list: () =>
       [...present].map(([{ kind, begun }, { reason }]) => ({ kind: typeof kind === "function" ? kind(reason) : kind, begun, reason })),
     clear: () => present.clear(),
+  };
+};
+
+/** Milliseconds between two lines of the log that say the same. */
+const toldEvery = 60_000;
+
+/** Logs what every request may meet: at once where it is new, otherwise now and then. */
+export const createErrorLog = (what: string, { logger, clock }: { logger: Logger; clock: Pick<FullClock, "monotonic"> }) => {
+  let [told, at] = ["", -Infinity];
+  return (error: unknown): void => {
+    const [message, now] = [messageOf(error), clock.monotonic()];
+    if (message === told && now - at < toldEvery) return;
+    [told, at] = [message, now];
+    logger.error(`${what}: ${message}`);
   };
 };

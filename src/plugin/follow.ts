@@ -110,8 +110,7 @@ export const createFollowing = (context: NodeContext | ReaderContext, needs: Fol
     const ending = feed;
     clearInterval(trimming);
     feed = undefined;
-    await closeAll(() => ending?.end());
-    opened = undefined;
+    await closeAll(() => ending?.end(), () => (opened = undefined));
   };
 
   return {
@@ -147,7 +146,7 @@ const anyEvent = "event";
 /** The routes of the event stream, the feed and the changes, with the conditions of webhooks. */
 export const createLive = <State extends Scope>(
   { follow, feed, eventNames, offersChanges }: Omit<Following, "follow"> & AskedFollow,
-  { node, isStopping, clock }: { node: string | undefined; isStopping(): boolean; clock: FullClock },
+  { node, stopping, clock }: { node: string | undefined; stopping(): AbortSignal; clock: FullClock },
 ): { routes: Route<State>[]; close(): Promise<void> } => {
   let worker: ReturnType<typeof createPatternWorker> | undefined;
 
@@ -174,7 +173,7 @@ export const createLive = <State extends Scope>(
 
   const sourceOf = (event: string) => (offersChanges && derivedEvents.includes(event) ? "chain" : "host");
   const events = eventNames.map((event) => followedEvent({ event, source: sourceOf(event) }));
-  const needs = { follow, feed, filters, conditions: conditionsInput, eventNames, events, offersChanges, node, isStopping, clock };
+  const needs = { follow, feed, filters, conditions: conditionsInput, eventNames, events, offersChanges, node, stopping, clock };
   return {
     routes: liveRoutes<State>(needs),
     close: async () => {

@@ -2,7 +2,8 @@ import type { ChainAdapter, MaybePromise } from "../../types/chain-adapter.js";
 import { createSharedAbort } from "../async/close-all.js";
 import { deadline, Overdue } from "../async/deadline.js";
 import { andThen, isPromised } from "../async/maybe-promise.js";
-import { HostGivenUp, messageOf, PorticoError } from "../errors.js";
+import { HostGivenUp, PorticoError } from "../errors.js";
+import { createErrorLog } from "../operate/problems.js";
 import type { Shared } from "./webhooks.js";
 
 // Every call of the host goes through a door. It limits the time of each answer. Once the node is stopping and this part has answered
@@ -162,20 +163,6 @@ export interface HostChain extends ReadChain {
   /** The node has closed: nobody waits any more. */
   closed(): void;
 }
-
-/** Milliseconds between two lines of the log that say the same. */
-const toldEvery = 60_000;
-
-/** Logs what every request may meet: at once where it is new, otherwise now and then. */
-export const createErrorLog = (what: string, { logger, clock }: Pick<Shared, "logger" | "clock">) => {
-  let [told, at] = ["", -Infinity];
-  return (error: unknown): void => {
-    const [message, now] = [messageOf(error), clock.monotonic()];
-    if (message === told && now - at < toldEvery) return;
-    [told, at] = [message, now];
-    logger.error(`${what}: ${message}`);
-  };
-};
 
 interface HostNeeds extends Pick<Shared, "logger" | "clock" | "options"> {
   stopping(): AbortSignal;

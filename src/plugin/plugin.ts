@@ -157,7 +157,7 @@ const createServices = (context: NodeContext | ReaderContext, node: Node) => {
     lake: createLake<ApiState>(context, { options, chain, finalHeight: states.finalHeight, logger, clock }),
     live: createLive<ApiState>(
       { ...following, ...createAskedFollow(node) },
-      { node: node.replica?.url, isStopping: phase.isStopping, clock },
+      { node: node.replica?.url, stopping: phase.stopping, clock },
     ),
   };
 };
@@ -209,8 +209,9 @@ const createPluginEdge = (context: NodeContext | ReaderContext, node: Node, { li
 const createPluginLifecycle = (node: Node, services: Services, edge: ReturnType<typeof createPluginEdge>): Lifecycle =>
   createLifecycle({
     prepare: async () => {
-      await node.replica?.prepare(node.phase.stopping());
-      await node.webhooks.prepare();
+      const stopping = node.phase.stopping();
+      await node.replica?.prepare(stopping);
+      await node.webhooks.prepare(stopping);
     },
     open: async () => {
       await node.chain.start?.();
