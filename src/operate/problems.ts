@@ -53,7 +53,13 @@ interface Begun {
   reason: string;
 }
 
-const lengthOf = (milliseconds: number): string => `${(milliseconds / 1000).toFixed(milliseconds < 10_000 ? 1 : 0)} s`;
+/** A length of time as people say it. */
+export const lengthOf = (milliseconds: number): string => {
+  const seconds = milliseconds / 1000;
+  if (seconds < 100) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
+  if (seconds < 6_000) return `${Math.round(seconds / 60)} min`;
+  return seconds < 172_800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} days`;
+};
 
 /** `now`: milliseconds of a clock that is never set. */
 export const createProblems = (logger: Logger, now: () => number = () => performance.now()): Problems => {

@@ -32,7 +32,7 @@ interface FollowingNeeds extends Shared {
   rules: ChainRules;
   chain: ChainAdapter & { settled?(): Promise<void>; isReady?(): boolean };
   /** A host's own. */
-  hosts: Pick<HostChain, "inTime"> | undefined;
+  hostChain: Pick<HostChain, "inTime"> | undefined;
 }
 
 /** Bytes of the store that the host's own events may take: beyond that the oldest are removed. */
@@ -63,7 +63,7 @@ const tipIn = ({ view }: Pick<ChainChanges, "view">): MaybePromise<BlockName | u
   });
 
 export const createFollowing = (context: NodeContext | ReaderContext, needs: FollowingNeeds): Following => {
-  const { options, logger, clock, problems, rules, chain, hosts, writes } = needs;
+  const { options, logger, clock, problems, rules, chain, hostChain, writes } = needs;
   const isReader = context.reader === true;
   const { changes } = chain;
   const declared = options.webhooks === false ? [] : options.webhooks.events;
@@ -76,7 +76,7 @@ export const createFollowing = (context: NodeContext | ReaderContext, needs: Fol
   const followOf = (read: typeof changes): FollowRoom =>
     createFollow({ changes: read, log: () => opened, rules, finality: options.finality });
   const follow = followOf(changes);
-  const read = hosts?.inTime.changes;
+  const read = hostChain?.inTime.changes;
 
   /** As many as there are: a host may emit more between two looks than are removed in one transaction. */
   const trim = async (log: HostLog): Promise<void> => {

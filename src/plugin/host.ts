@@ -3,6 +3,7 @@ import { createSharedAbort } from "../async/close-all.js";
 import { deadline, Overdue } from "../async/deadline.js";
 import { andThen, isPromised } from "../async/maybe-promise.js";
 import { HostGivenUp, PorticoError } from "../errors.js";
+import { isObject } from "../options/checks.js";
 import { createErrorLog } from "../operate/problems.js";
 import type { Shared } from "./webhooks.js";
 
@@ -96,8 +97,6 @@ export const createDoor = (what: string, { stopping, stopTimeout, givenUp }: Doo
 interface Releasable {
   release?(): unknown;
 }
-
-const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
 
 /**
  * Opens states of the host's whose answers come through its door, and whose `release` neither throws nor rejects: what a state has answered

@@ -3,7 +3,7 @@ import type { DeliveryRow, Failing, Pause, WebhookRow } from "../rows/rows.js";
 import type { Answer } from "../send/http-sender.js";
 import { tolerance } from "../timekeeper.js";
 
-/** Decisions on what follows an attempt. All pure: times (in milliseconds) and randomness are passed in. */
+// Decisions on what follows an attempt. All pure: times (in milliseconds) and randomness are passed in.
 
 export interface RetryRules {
   /** Waits after the first, second ... failed attempt. */

@@ -15,7 +15,7 @@ import {
 import type { DeliveryRow } from "../rows/rows.js";
 import type { WebhookStore } from "../rows/store.js";
 
-/** What a target is to be sent next. */
+// What a target is to be sent next.
 
 export interface Times {
   /** Of the schedule. */

@@ -25,10 +25,8 @@ import {
   withLogOf,
 } from "./match.js";
 
-/**
- * The ledger of a webhook: the blocks that it was sent events of and that are not final. A fork, a cursor that a client moves back and a
- * webhook that is disabled are the same walk: from the top of the ledger down to the chain, block by block, within a transaction.
- */
+// The ledger of a webhook: the blocks that it was sent events of and that are not final. A fork, a cursor that a client moves back and a
+// webhook that is disabled are the same walk: from the top of the ledger down to the chain, block by block, within a transaction.
 
 /** What the dispatcher knows of attempts whose outcomes are not recorded yet. */
 export interface Attempts {

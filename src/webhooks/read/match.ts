@@ -8,7 +8,7 @@ import type { Register } from "../register/register.js";
 import type { LedgerEntry, Message, Position, WebhookRow } from "../rows/rows.js";
 import { memberOf } from "../../follow/payload.js";
 
-/** Decisions about what a webhook is sent. They are pure: the ledger says what its receiver knows. */
+// Decisions about what a webhook is sent. They are pure: the ledger says what its receiver knows.
 
 /**
  * Whether a receiver knows that a block or transaction was applied:
@@ -76,7 +76,7 @@ export const decide = (event: string, webhook: Pick<WebhookRow, "events">, { kno
   return isReversal(event) ? { isSent: known !== "no", reverts: key } : { isSent: known !== "yes" };
 };
 
-/** Positions of readers, and how they lie to each other. */
+// Positions of readers, and how they lie to each other.
 
 /** Of a cursor's block. */
 export const heightOf = (cursor: string): number => Number.parseInt(cursor, 10) || 0;

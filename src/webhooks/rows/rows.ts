@@ -1,6 +1,6 @@
 import type { Attempt, BatchRule, Condition, DeliveryOrder, DeliveryState } from "../../../types/webhooks.js";
 
-/** What is kept in `webhooks.mdb`. Each row stands for itself: one query reads it, and nothing is packed. */
+// What is kept in `webhooks.mdb`. Each row stands for itself: one query reads it, and nothing is packed.
 
 export interface WebhookRow {
   id: number;
