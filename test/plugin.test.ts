@@ -20,7 +20,8 @@ import { loadChain } from "./data/read.js";
 import { createNode, listenTo } from "./fixtures/node.js";
 import { createMemoryAdapter } from "./memory-adapter/adapter.js";
 import { temporaryFolder } from "./fixtures/folder.js";
-import { eventually } from "./webhooks/stage.js";
+import { openWebhookStore } from "../src/webhooks/rows/store.js";
+import { createLogger, eventually } from "./webhooks/stage.js";
 import { codeOf } from "./fixtures/refusal.js";
 import { narrow } from "./fixtures/narrow.js";
 import { silentLogger } from "./silent.js";
@@ -368,11 +369,62 @@ describe("createApiPlugin", () => {
       expect(await plugin.stop().catch(messageOf)).to.equal("not now");
       expect(tried.toSorted()).to.deep.equal(listeners.toSorted());
       expect(existsSync(join(dataDir, kept === "by the host" ? "webhooks.mdb-writer" : "chain.mdb-writer"))).to.equal(false);
+      const server = createServer(plugin.callback()).listen(0, "127.0.0.1");
+      await once(server, "listening");
+      const feed = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/api/events/feed`);
+      server.close();
+      // As after any stop: nothing is read from what is closed.
+      expect(feed.status).to.equal(kept === "by the host" ? 501 : 503);
       const next = create({ ...context, events: new EventEmitter() });
       await next.start();
       expect(next.health()).to.deep.include({ status: "ok", height: 1 });
     });
   }
+
+  it("listens to nothing any more once it was stopped, also while it began to listen", async () => {
+    let stopped: Promise<void> | undefined;
+    const host: HostEvents = {
+      on: (name, listener) => {
+        events.on(name, listener);
+        stopped ??= plugin.stop();
+      },
+      off: (name, listener) => events.off(name, listener),
+    };
+    const plugin = create({ events: host });
+    await plugin.start();
+    await stopped;
+    expect(events.eventNames()).to.deep.equal([]);
+  });
+
+  it("stops at once, without an error, while it waits for another process to let go of its webhooks", async () => {
+    const dataDir = temporaryFolder();
+    const held = openWebhookStore(dataDir);
+    const lines: string[] = [];
+    const plugin = create({ dataDir, logger: createLogger(lines) });
+    const starting = plugin.start().catch(messageOf);
+    await eventually(() => (lines.some((line) => line.startsWith("info waiting: ")) ? true : undefined));
+    await plugin.stop();
+    expect(await starting).to.equal(undefined);
+    await held.close();
+  });
+
+  it("opens the webhooks as a reader as soon as that is possible, whatever was there before", async () => {
+    const dataDir = temporaryFolder();
+    await create({ dataDir, options: { webhooks: false } }).start();
+    const lines: string[] = [];
+    const reader = createApiPlugin({ reader: true, network: chain.network, dataDir, logger: createLogger(lines) });
+    atEndOfTest(() => reader.stop());
+    await reader.start();
+    const file = join(dataDir, "webhooks.mdb");
+    writeFileSync(file, "no store");
+    const failures = (): string[] => lines.filter((line) => line.startsWith("error webhooks: the store cannot be opened: "));
+    await eventually(() => failures()[0]);
+    rmSync(file);
+    const store = openWebhookStore(dataDir);
+    await eventually(() => reader.webhooks);
+    expect(failures()).to.have.length(1);
+    await store.close();
+  });
 
   it("ends up stopped if `stop` is the last call, even while it was still stopping", async () => {
     const plugin = create();

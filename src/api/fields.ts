@@ -46,7 +46,7 @@ export const TimestampResource = Type.Object(
   { title: "Timestamp" },
 );
 
-/** Input types of the values by which lists are filtered. */
+// Input types of the values by which lists are filtered.
 
 /** A search for what is no digit, as a repetition would take stack for each of the digits (see `endOfDigits`). */
 const isHex = (text: string): boolean => text !== "" && !/[^0-9a-fA-F]/.test(text);

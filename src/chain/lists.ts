@@ -1,7 +1,5 @@
-/**
- * The lists of the contract: by which members rows are filtered, and by which they are ordered. From these tables come the types of
- * filters and orders (types/chain-queries.ts), the input of the interface, and the tests of rows (`createTester`).
- */
+// The lists of the contract: by which members rows are filtered, and by which they are ordered. From these tables come the types of
+// filters and orders (types/chain-queries.ts), the input of the interface, and the tests of rows (`createTester`).
 
 /** One filter of a list. */
 export interface ListFilter {

@@ -3,7 +3,7 @@ import type { EventDescription } from "../../types/webhooks.js";
 import { derivedEvents } from "./derive.js";
 import { type bookingEvents, isBookingEvent } from "./event-names.js";
 
-/** Payloads of the known events, as a real node emits them. */
+// Payloads of the known events, as a real node emits them.
 
 const block = {
   id: "6141099371174916037",

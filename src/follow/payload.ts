@@ -61,7 +61,7 @@ export const payloadJson = (payload: unknown): string => {
 export const memberOf = (payload: unknown, name: string): unknown =>
   typeof payload === "object" && payload !== null ? (payload as Record<string, unknown>)[name] : undefined;
 
-/** Payloads of the chain's events, made from the chain: JSON values with amounts as decimal strings. */
+// Payloads of the chain's events, made from the chain: JSON values with amounts as decimal strings.
 
 /** What a fork's asset holds may be anything. */
 const plainValue = (value: unknown): unknown => JSON.parse(payloadJson(value));

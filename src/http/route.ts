@@ -3,10 +3,8 @@ import type { TObject, TSchema } from "@sinclair/typebox";
 import type { MaybePromise } from "../../types/chain-adapter.js";
 import type { AmountPrefix } from "./routing/version.js";
 
-/**
- * A route as a value, from which the router, validation, serializer, OpenAPI document, the README's tables and the tests are all made.
- * It names no framework, and is together with the input types (input/schema.ts) all of `http` that `api` imports.
- */
+// A route as a value, from which the router, validation, serializer, OpenAPI document, the README's tables and the tests are all made.
+// It names no framework, and is together with the input types (input/schema.ts) all of `http` that `api` imports.
 
 /** The requested page, once `page`, `limit` and `offset` are parsed. */
 export interface PageRequest {

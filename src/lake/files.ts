@@ -6,7 +6,7 @@ import { createGzip } from "node:zlib";
 import { inBackgroundProcess } from "../async/background-process.js";
 import { makeFolder } from "../files/make-folder.js";
 
-/** Files that appear as a whole, under their name, and never change after that. */
+// Files that appear as a whole, under their name, and never change after that.
 
 export interface Written {
   bytes: number;

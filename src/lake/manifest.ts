@@ -4,7 +4,7 @@ import { TypeCompiler } from "@sinclair/typebox/compiler";
 import canonicalize from "canonicalize";
 import { messageOf, PorticoError } from "../errors.js";
 
-/** What a lake's folder has, signed by the node that writes it. */
+// What a lake's folder has, signed by the node that writes it.
 
 const Height = Type.Integer({ minimum: 1 });
 const Sha256 = Type.RegExp(/^[0-9a-f]{64}$/);

@@ -60,17 +60,16 @@ interface FeedPage {
 
 export interface FeedNeeds {
   follow: Follow;
-  /** Aborts when the client has left. */
-  left?: AbortSignal | undefined;
+  /** Aborted when the client has left. */
+  clientGone?: AbortSignal | undefined;
+  /** Aborted when the node stops. */
+  stopping: AbortSignal;
   /** Is told of the milliseconds that it has waited. */
   waited?: ((milliseconds: number) => void) | undefined;
-  isStopping(): boolean;
 }
 
 /** Milliseconds that one request may look for events: a filter may find none in many blocks. */
 const longestLook = 2_000;
-/** Milliseconds between two looks at whether the node is stopping. */
-const stopInterval = 250;
 /** Whoever wants no more events than this needs no more groups; for others as many are read at a time as a few milliseconds give. */
 const fewEvents = 10;
 
@@ -82,15 +81,15 @@ export const readFeed = async (
   from: Cursor,
   filter: Filter,
   options: ReadOptions & { limit: number; wait: number },
-  { follow, left: leaving, waited, isStopping }: FeedNeeds,
+  { follow, clientGone, stopping, waited }: FeedNeeds,
 ): Promise<FeedPage> => {
   const { limit, wait, ...reading } = options;
   const data: EventValue[] = [];
-  const waiter = createWaiter(follow, systemAfter, leaving);
+  const waiter = createWaiter(follow, systemAfter, clientGone, stopping);
   const begun = performance.now();
   const few = limit <= fewEvents ? { limit } : {};
   let [cursor, more] = [from, true];
-  const hasLeft = (): boolean => leaving?.aborted === true;
+  const isGone = (): boolean => clientGone?.aborted === true;
 
   /** Reads until there are enough, nothing more, or it takes too long. */
   const look = async (): Promise<void> => {
@@ -106,19 +105,19 @@ export const readFeed = async (
         more ||= place < groups.length - 1;
         return;
       }
-      if (hasLeft()) return;
+      if (isGone()) return;
     }
   };
 
   try {
     await look();
     for (
-      let left = wait * 1000;
-      data.length === 0 && !more && left > 0 && !isStopping() && !hasLeft();
-      left = wait * 1000 - (performance.now() - begun)
+      let remainingMs = wait * 1000;
+      data.length === 0 && !more && remainingMs > 0 && !stopping.aborted && !isGone();
+      remainingMs = wait * 1000 - (performance.now() - begun)
     ) {
       const since = performance.now();
-      await waiter.wait(Math.min(left, stopInterval));
+      await waiter.wait(remainingMs);
       waited?.(performance.now() - since);
       await look();
     }

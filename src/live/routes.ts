@@ -27,7 +27,8 @@ interface LiveNeeds {
   offersChanges: boolean;
   /** Of a replica: URL of the node that it follows. */
   node: string | undefined;
-  isStopping(): boolean;
+  /** Aborted when the node stops. */
+  stopping(): AbortSignal;
   clock: Pick<FullClock, "monotonic">;
 }
 
@@ -153,7 +154,7 @@ interface FeedInput {
 }
 
 const feedRoutes = <State extends Scope>(needs: LiveNeeds, select: Select): Route<State>[] => {
-  const { feed: follow, isStopping } = needs;
+  const { feed: follow, stopping } = needs;
   const feed = Type.Object(feedOf(needs));
   const { item } = routesOf<State>();
 
@@ -162,7 +163,7 @@ const feedRoutes = <State extends Scope>(needs: LiveNeeds, select: Select): Rout
   const answerFeed = async (
     { after = "tip", confirmations, limit = 100, wait = 0, ...selected }: FeedInput,
     source: "query" | "payload",
-    request: Pick<FeedNeeds, "left" | "waited">,
+    request: Pick<FeedNeeds, "clientGone" | "waited">,
   ) => {
     let release = (): void => undefined;
     try {
@@ -172,7 +173,7 @@ const feedRoutes = <State extends Scope>(needs: LiveNeeds, select: Select): Rout
         await follow.locate(after, { ...options, field: { source, key: "after" } }),
         filter,
         { ...options, limit, wait },
-        { ...request, follow, isStopping },
+        { ...request, follow, stopping: stopping() },
       );
       return page as unknown as ReturnType<typeof feedReply>["static"];
     } finally {
@@ -187,7 +188,7 @@ const feedRoutes = <State extends Scope>(needs: LiveNeeds, select: Select): Rout
       method: "GET",
       summary: "Returns the events after a cursor; with `wait`, waits for new ones.",
       query: feed,
-      answer: ({ query, left, waited }) => answerFeed(query, "query", { left, waited }),
+      answer: ({ query, left: clientGone, waited }) => answerFeed(query, "query", { clientGone, waited }),
     }),
     item({
       ...route,
@@ -197,7 +198,7 @@ const feedRoutes = <State extends Scope>(needs: LiveNeeds, select: Select): Rout
       body: feed,
       bodyOptional: true,
       bodyLimit: 8_388_608,
-      answer: ({ body: input, left, waited }) => answerFeed(input, "payload", { left, waited }),
+      answer: ({ body: input, left: clientGone, waited }) => answerFeed(input, "payload", { clientGone, waited }),
     }),
   ];
 };

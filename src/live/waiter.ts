@@ -3,19 +3,19 @@ import type { Follow } from "../follow/follow.js";
 
 /** Waits for something new. */
 interface Waiter {
-  /** Resolves when there may be something new since it last resolved, or after so many milliseconds, or when `signal` aborts. */
+  /** Resolves when there may be something new since it last resolved, or after so many milliseconds, or when a signal aborts. */
   wait(milliseconds: number): Promise<void>;
   end(): void;
 }
 
-export const createWaiter = (follow: Pick<Follow, "watch">, after: After, signal?: AbortSignal): Waiter => {
+export const createWaiter = (follow: Pick<Follow, "watch">, after: After, ...signals: (AbortSignal | undefined)[]): Waiter => {
   let [isNew, wake] = [true, undefined as (() => void) | undefined];
   const changed = (): void => {
     isNew = true;
     wake?.();
   };
   const leave = follow.watch(changed);
-  signal?.addEventListener("abort", changed);
+  signals.forEach((signal) => signal?.addEventListener("abort", changed));
   return {
     wait: async (milliseconds) => {
       if (!isNew) {
@@ -31,7 +31,7 @@ export const createWaiter = (follow: Pick<Follow, "watch">, after: After, signal
     },
     end: () => {
       leave();
-      signal?.removeEventListener("abort", changed);
+      signals.forEach((signal) => signal?.removeEventListener("abort", changed));
       wake?.();
     },
   };

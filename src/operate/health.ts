@@ -6,7 +6,7 @@ import { andThen, ask, type Asking, drive, isPromised } from "../async/maybe-pro
 import type { ChainRules } from "../chain/rules.js";
 import type { FullClock } from "../async/clock.js";
 import type { Phase } from "./lifecycle.js";
-import type { Present, Problems } from "./problems.js";
+import { lengthOf, type Present, type Problems } from "./problems.js";
 import { PorticoError } from "../errors.js";
 
 /** What the chain in use tells of itself; a host's own adapter tells nothing. */
@@ -134,7 +134,7 @@ interface ReadinessNeeds extends Pick<HealthNeeds, "phase" | "sync" | "staleAfte
  * Blocks by which a host may be behind the height that its peers report: they tell of a block when they have it, and the host a moment
  * later.
  */
-const toleratedGap = 5;
+export const toleratedGap = 5;
 
 const unreadyOf: Partial<Record<Health["status"], ReadyProblem>> = { starting: "starting", stopped: "stopping", failing: "failing" };
 
@@ -153,14 +153,6 @@ const isSyncing = async (sync: NodeContext["sync"], height: number): Promise<boo
 const worst = (problems: readonly Present[]): ReadyProblem | undefined => {
   const kinds = problems.map(({ kind }) => kind).filter((kind) => kind !== undefined);
   return kinds.find((kind) => kind !== "node behind") ?? kinds[0];
-};
-
-/** A length of time as people say it. */
-const lengthOf = (milliseconds: number): string => {
-  const seconds = Math.round(milliseconds / 1000);
-  if (seconds < 100) return `${seconds} s`;
-  if (seconds < 6_000) return `${Math.round(seconds / 60)} min`;
-  return seconds < 172_800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} days`;
 };
 
 /** Says why no requests should be sent here at present; undefined if they should. */

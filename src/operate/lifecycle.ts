@@ -36,15 +36,13 @@ export const createNodePhase = () => {
   return {
     phase: (): Phase => phase,
     isStopping: (): boolean => phase === "stopping",
-    /** Aborted from a call of `stop` until the next start. */
+    /** Aborted while the node stops; another one after the next start. */
     stopping: (): AbortSignal => stopping.signal,
     enter: (next: Phase): void => {
       phase = next;
+      if (next === "starting") stopping = createSharedAbort();
+      if (next === "stopping") stopping.abort();
     },
-    renew: (): void => {
-      if (stopping.signal.aborted) stopping = createSharedAbort();
-    },
-    abort: (): void => stopping.abort(),
   };
 };
 
@@ -143,7 +141,7 @@ const createServers = ({ drained, streams, stopTimeout }: Pick<LifecycleNeeds, "
 
 export const createLifecycle = (
   { prepare, open, opened, close, createServer, logger, ...needs }: LifecycleNeeds,
-  { phase, enter, renew, abort }: NodePhase = createNodePhase(),
+  { phase, enter }: NodePhase = createNodePhase(),
 ): Lifecycle => {
   let starting: Promise<void> | undefined;
   let preparing: Promise<void> | undefined;
@@ -152,8 +150,6 @@ export const createLifecycle = (
   let stops = 0;
   const servers = createServers(needs);
 
-  const isStarting = (): boolean => phase() === "starting";
-
   const closeAllInOrder = async (): Promise<void> => {
     enter("stopping");
     await servers.closeAll(preparing);
@@ -161,25 +157,25 @@ export const createLifecycle = (
   };
 
   const start = (): Promise<void> => {
-    renew();
     starting ??= (async () => {
       const before = stops;
+      const isOver = (): boolean => stops !== before;
       // A failure of the stop has been reported to whoever called `stop`.
       await stopping?.catch(silence);
-      if (stops !== before) return;
+      if (isOver()) return;
       stopping = undefined;
       enter("starting");
       try {
         preparing = prepare();
         await preparing;
         // If `stop` was called meanwhile, no further step follows, and `stop` closes what has been opened.
-        if (isStarting()) await open();
-        if (!isStarting()) return;
+        if (!isOver()) await open();
+        if (isOver()) return;
         enter("started");
         await opened();
       } catch (error) {
         // Where `stop` was called meanwhile, it closes what has been opened.
-        if (stops === before) {
+        if (!isOver()) {
           starting = undefined;
           // For the next start to wait for.
           stopping = closeAllInOrder();
@@ -202,7 +198,6 @@ export const createLifecycle = (
     },
     stop: () => {
       stops++;
-      abort();
       // From here on, `start` means a new start.
       starting = undefined;
       if (phase() === "starting" || phase() === "started") stopping = closeAllInOrder();

@@ -1,5 +1,7 @@
 import type { Logger } from "../../types/node-context.js";
 import type { ReadyProblem } from "../../types/plugin.js";
+import type { FullClock } from "../async/clock.js";
+import { messageOf } from "../errors.js";
 
 /** One thing that can be wrong for a while. It is logged when it begins and when it ends, however often it fails meanwhile. */
 export interface Problem {
@@ -51,7 +53,13 @@ interface Begun {
   reason: string;
 }
 
-const lengthOf = (milliseconds: number): string => `${(milliseconds / 1000).toFixed(milliseconds < 10_000 ? 1 : 0)} s`;
+/** A length of time as people say it. */
+export const lengthOf = (milliseconds: number): string => {
+  const seconds = milliseconds / 1000;
+  if (seconds < 100) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
+  if (seconds < 6_000) return `${Math.round(seconds / 60)} min`;
+  return seconds < 172_800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} days`;
+};
 
 /** `now`: milliseconds of a clock that is never set. */
 export const createProblems = (logger: Logger, now: () => number = () => performance.now()): Problems => {
@@ -85,5 +93,19 @@ export const createProblems = (logger: Logger, now: () => number = () => perform
     list: () =>
       [...present].map(([{ kind, begun }, { reason }]) => ({ kind: typeof kind === "function" ? kind(reason) : kind, begun, reason })),
     clear: () => present.clear(),
+  };
+};
+
+/** Milliseconds between two lines of the log that say the same. */
+const toldEvery = 60_000;
+
+/** Logs what every request may meet: at once where it is new, otherwise now and then. */
+export const createErrorLog = (what: string, { logger, clock }: { logger: Logger; clock: Pick<FullClock, "monotonic"> }) => {
+  let [told, at] = ["", -Infinity];
+  return (error: unknown): void => {
+    const [message, now] = [messageOf(error), clock.monotonic()];
+    if (message === told && now - at < toldEvery) return;
+    [told, at] = [message, now];
+    logger.error(`${what}: ${message}`);
   };
 };

@@ -32,7 +32,7 @@ interface FollowingNeeds extends Shared {
   rules: ChainRules;
   chain: ChainAdapter & { settled?(): Promise<void>; isReady?(): boolean };
   /** A host's own. */
-  hosts: Pick<HostChain, "inTime"> | undefined;
+  hostChain: Pick<HostChain, "inTime"> | undefined;
 }
 
 /** Bytes of the store that the host's own events may take: beyond that the oldest are removed. */
@@ -63,7 +63,7 @@ const tipIn = ({ view }: Pick<ChainChanges, "view">): MaybePromise<BlockName | u
   });
 
 export const createFollowing = (context: NodeContext | ReaderContext, needs: FollowingNeeds): Following => {
-  const { options, logger, clock, problems, rules, chain, hosts, writes } = needs;
+  const { options, logger, clock, problems, rules, chain, hostChain, writes } = needs;
   const isReader = context.reader === true;
   const { changes } = chain;
   const declared = options.webhooks === false ? [] : options.webhooks.events;
@@ -76,7 +76,7 @@ export const createFollowing = (context: NodeContext | ReaderContext, needs: Fol
   const followOf = (read: typeof changes): FollowRoom =>
     createFollow({ changes: read, log: () => opened, rules, finality: options.finality });
   const follow = followOf(changes);
-  const read = hosts?.inTime.changes;
+  const read = hostChain?.inTime.changes;
 
   /** As many as there are: a host may emit more between two looks than are removed in one transaction. */
   const trim = async (log: HostLog): Promise<void> => {
@@ -110,8 +110,7 @@ export const createFollowing = (context: NodeContext | ReaderContext, needs: Fol
     const ending = feed;
     clearInterval(trimming);
     feed = undefined;
-    await closeAll(() => ending?.end());
-    opened = undefined;
+    await closeAll(() => ending?.end(), () => (opened = undefined));
   };
 
   return {
@@ -147,7 +146,7 @@ const anyEvent = "event";
 /** The routes of the event stream, the feed and the changes, with the conditions of webhooks. */
 export const createLive = <State extends Scope>(
   { follow, feed, eventNames, offersChanges }: Omit<Following, "follow"> & AskedFollow,
-  { node, isStopping, clock }: { node: string | undefined; isStopping(): boolean; clock: FullClock },
+  { node, stopping, clock }: { node: string | undefined; stopping(): AbortSignal; clock: FullClock },
 ): { routes: Route<State>[]; close(): Promise<void> } => {
   let worker: ReturnType<typeof createPatternWorker> | undefined;
 
@@ -174,7 +173,7 @@ export const createLive = <State extends Scope>(
 
   const sourceOf = (event: string) => (offersChanges && derivedEvents.includes(event) ? "chain" : "host");
   const events = eventNames.map((event) => followedEvent({ event, source: sourceOf(event) }));
-  const needs = { follow, feed, filters, conditions: conditionsInput, eventNames, events, offersChanges, node, isStopping, clock };
+  const needs = { follow, feed, filters, conditions: conditionsInput, eventNames, events, offersChanges, node, stopping, clock };
   return {
     routes: liveRoutes<State>(needs),
     close: async () => {

@@ -6,9 +6,9 @@ import { runSliced, type Sliced } from "../async/time-slicing.js";
 import { parseTransaction } from "../chain/blocks/block.js";
 import type { ChainRules } from "../chain/rules.js";
 import { messageOf, shown } from "../errors.js";
+import { isObject } from "../options/checks.js";
 import { createDoor, type DoorNeeds } from "./host.js";
 
-const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
 const isText = (value: unknown): boolean => typeof value === "string";
 const isTextOrMissing = (value: unknown): boolean => value === undefined || value === null || isText(value);
 

@@ -2,13 +2,13 @@ import type { ChainAdapter, MaybePromise } from "../../types/chain-adapter.js";
 import { createSharedAbort } from "../async/close-all.js";
 import { deadline, Overdue } from "../async/deadline.js";
 import { andThen, isPromised } from "../async/maybe-promise.js";
-import { HostGivenUp, messageOf, PorticoError } from "../errors.js";
+import { HostGivenUp, PorticoError } from "../errors.js";
+import { isObject } from "../options/checks.js";
+import { createErrorLog } from "../operate/problems.js";
 import type { Shared } from "./webhooks.js";
 
-/**
- * The host is asked at doors, one for each part that it hands in. Behind a door, nobody gives up in a way of their own: an answer has its
- * deadline, and while the node stops, a part that owes answers and gives none for 2 s is not asked again.
- */
+// Every call of the host goes through a door. It limits the time of each answer. Once the node is stopping and this part has answered
+// nothing for 2 s, open calls reject and new ones are refused.
 
 /** Milliseconds for which a stopping node waits for the next answer. */
 const lastPatience = 2_000;
@@ -32,58 +32,64 @@ interface Door {
   close(): void;
 }
 
+/** What is asked between a start and the next. */
+interface Run {
+  readonly stopping: AbortSignal;
+  /** Aborted when the part is given up. */
+  readonly over: AbortController;
+  owed: number;
+  timer: NodeJS.Timeout | undefined;
+}
+
 /** `what`: the part, as the message of HOST_SILENT calls it. */
 export const createDoor = (what: string, { stopping, stopTimeout, givenUp }: DoorNeeds): Door => {
-  let owed = 0;
-  let timer: NodeJS.Timeout | undefined;
-  /** Aborted when the part is given up, until the next start. */
-  let run: { stopping: AbortSignal; over: AbortController } | undefined;
+  let last: Run | undefined;
 
-  const watch = (): void => {
-    if (run?.stopping.aborted !== true || run.over.signal.aborted || owed === 0) return;
-    timer ??= setTimeout(() => {
-      givenUp?.(owed);
-      run?.over.abort(new HostGivenUp());
+  const watch = (run: Run): void => {
+    if (!run.stopping.aborted || run.over.signal.aborted || run.owed === 0) return;
+    run.timer ??= setTimeout(() => {
+      givenUp?.(run.owed);
+      run.over.abort(new HostGivenUp());
     }, Math.min(stopTimeout, lastPatience));
   };
 
-  const current = (): NonNullable<typeof run> => {
+  const current = (): Run => {
     const signal = stopping();
-    if (run?.stopping === signal) return run;
-    run = { stopping: signal, over: createSharedAbort() };
-    signal.addEventListener("abort", watch, { once: true });
+    if (last?.stopping === signal) return last;
+    const run: Run = (last = { stopping: signal, over: createSharedAbort(), owed: 0, timer: undefined });
+    signal.addEventListener("abort", () => watch(run), { once: true });
     return run;
   };
 
-  const wait = async <T>(answer: Promise<T>, within: number, late: ((answer: T) => void) | undefined): Promise<T> => {
-    const { over } = current();
-    owed++;
-    watch();
+  const wait = async <T>(run: Run, answer: Promise<T>, within: number, late: ((answer: T) => void) | undefined): Promise<T> => {
+    run.owed++;
+    watch(run);
     try {
-      return await deadline(answer, within, over.signal);
+      return await deadline(answer, within, run.over.signal);
     } catch (error) {
       if (!(error instanceof Overdue || error instanceof HostGivenUp)) throw error;
       answer.then(late, () => undefined);
       if (error instanceof HostGivenUp) throw error;
       throw new PorticoError("HOST_SILENT", `The node's ${what} did not answer within ${within / 1000} s.`);
     } finally {
-      owed--;
-      clearTimeout(timer);
-      timer = undefined;
-      watch();
+      run.owed--;
+      clearTimeout(run.timer);
+      run.timer = undefined;
+      watch(run);
     }
   };
 
   return {
     ask: (call, within, late) => {
-      if (current().over.signal.aborted) throw new HostGivenUp();
+      const run = current();
+      if (run.over.signal.aborted) throw new HostGivenUp();
       const answer = call();
-      return isPromised(answer) ? wait(Promise.resolve(answer), within, late) : answer;
+      return isPromised(answer) ? wait(run, Promise.resolve(answer), within, late) : answer;
     },
     close: () => {
-      clearTimeout(timer);
-      run?.over.abort(new HostGivenUp());
-      run = undefined;
+      clearTimeout(last?.timer);
+      last?.over.abort(new HostGivenUp());
+      last = undefined;
     },
   };
 };
@@ -91,8 +97,6 @@ export const createDoor = (what: string, { stopping, stopTimeout, givenUp }: Doo
 interface Releasable {
   release?(): unknown;
 }
-
-const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
 
 /**
  * Opens states of the host's whose answers come through its door, and whose `release` neither throws nor rejects: what a state has answered
@@ -158,20 +162,6 @@ export interface HostChain extends ReadChain {
   /** The node has closed: nobody waits any more. */
   closed(): void;
 }
-
-/** Milliseconds between two lines of the log that say the same. */
-const toldEvery = 60_000;
-
-/** Logs what every request may meet: at once where it is new, otherwise now and then. */
-export const createErrorLog = (what: string, { logger, clock }: Pick<Shared, "logger" | "clock">) => {
-  let [told, at] = ["", -Infinity];
-  return (error: unknown): void => {
-    const [message, now] = [messageOf(error), clock.monotonic()];
-    if (message === told && now - at < toldEvery) return;
-    [told, at] = [message, now];
-    logger.error(`${what}: ${message}`);
-  };
-};
 
 interface HostNeeds extends Pick<Shared, "logger" | "clock" | "options"> {
   stopping(): AbortSignal;

@@ -71,7 +71,7 @@ const createNode = (context: NodeContext | ReaderContext, phase: NodePhase) => {
   const events = new EventEmitter<NodeEvents>();
   const given = context.reader === true ? undefined : context.chain;
   const { stopping } = phase;
-  const hosts = given && createHostChain(given, { ...shared, stopping });
+  const hostChain = given && createHostChain(given, { ...shared, stopping });
   const openStore = (): Chain => {
     const store = createStoreChain(context, {
       ...shared,
@@ -80,17 +80,17 @@ const createNode = (context: NodeContext | ReaderContext, phase: NodePhase) => {
       onWritten: (milliseconds) => void events.emit("applied", milliseconds),
       node: replica?.source,
     });
-    return replica?.guard(store) ?? store;
+    return replica?.attach(store) ?? store;
   };
-  const chain: Chain = hosts ?? openStore();
-  const following = createFollowing(context, { ...shared, rules, chain, hosts });
+  const chain: Chain = hostChain ?? openStore();
+  const following = createFollowing(context, { ...shared, rules, chain, hostChain });
   events.on("log", ({ log, writes, wait }) => wait(following.onLog(log, writes)));
   const onOutcome: OnOutcome = (...outcome) => void events.emit("delivered", ...outcome);
   const webhooks = createWebhooks(context, { ...shared, follow: following.follow, onLog: following.onLog, onOutcome });
   const { hostTimeout, stopTimeout } = options;
-  const host = createHostParts(context, { within: hostTimeout, stopping, stopTimeout, rules, logger });
-  const states = createStates({ chain, hosts, problems, replica, options, logger, rules, host, clock, openWebhooks: webhooks.open });
-  return { ...shared, phase, events, rules, replica, webhooks, following, chain, hosts, host, states };
+  const hostParts = createHostParts(context, { within: hostTimeout, stopping, stopTimeout, rules, logger });
+  const states = createStates({ chain, hostChain, problems, replica, options, logger, rules, host: hostParts, clock, openWebhooks: webhooks.open });
+  return { ...shared, phase, events, rules, replica, webhooks, following, chain, hostChain, states };
 };
 
 type Node = ReturnType<typeof createNode>;
@@ -143,8 +143,8 @@ const createOperating = (context: NodeContext | ReaderContext, node: Node, { lak
 type Operating = ReturnType<typeof createOperating>;
 
 /** Following as requests wait for it. */
-const createAskedFollow = ({ following, hosts, replica }: Node): AskedFollow => {
-  if (hosts !== undefined) return followInTime(following);
+const createAskedFollow = ({ following, hostChain, replica }: Node): AskedFollow => {
+  if (hostChain !== undefined) return followInTime(following);
   const { follow } = following;
   const asked = replica?.patience.patient(follow) ?? follow;
   return { follow: asked, feed: asked };
@@ -157,7 +157,7 @@ const createServices = (context: NodeContext | ReaderContext, node: Node) => {
     lake: createLake<ApiState>(context, { options, chain, finalHeight: states.finalHeight, logger, clock }),
     live: createLive<ApiState>(
       { ...following, ...createAskedFollow(node) },
-      { node: node.replica?.url, isStopping: phase.isStopping, clock },
+      { node: node.replica?.url, stopping: phase.stopping, clock },
     ),
   };
 };
@@ -209,8 +209,9 @@ const createPluginEdge = (context: NodeContext | ReaderContext, node: Node, { li
 const createPluginLifecycle = (node: Node, services: Services, edge: ReturnType<typeof createPluginEdge>): Lifecycle =>
   createLifecycle({
     prepare: async () => {
-      await node.replica?.prepare(node.phase.stopping());
-      await node.webhooks.prepare();
+      const stopping = node.phase.stopping();
+      await node.replica?.prepare(stopping);
+      await node.webhooks.prepare(stopping);
     },
     open: async () => {
       await node.chain.start?.();
@@ -218,6 +219,7 @@ const createPluginLifecycle = (node: Node, services: Services, edge: ReturnType<
       if (node.phase.phase() === "starting") node.replica?.begin();
     },
     opened: async () => {
+      // Asks a host's own chain once, so that `health()` knows its height from the start.
       if (node.chain.height === undefined) (await node.states.openSnapshot())?.release?.();
       // Nor does the lake begin where a stop came meanwhile.
       if (node.phase.phase() === "started") services.lake.start();
@@ -231,7 +233,7 @@ const createPluginLifecycle = (node: Node, services: Services, edge: ReturnType<
         () => node.chain.stop?.(),
         () => services.live.close(),
         () => {
-          node.hosts?.closed();
+          node.hostChain?.closed();
           node.problems.clear();
         },
       ),

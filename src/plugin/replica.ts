@@ -4,6 +4,7 @@ import type { Logger, NodeContext, ReaderContext } from "../../types/node-contex
 import { isPromised } from "../async/maybe-promise.js";
 import type { FullClock } from "../async/clock.js";
 import { messageOf, PorticoError } from "../errors.js";
+import { toleratedGap } from "../operate/health.js";
 import type { Problems } from "../operate/problems.js";
 import type { LmdbChain } from "../store/lmdb-chain.js";
 import type { SourceNode } from "../store/sync/source.js";
@@ -116,8 +117,8 @@ interface ReplicaNeeds {
 /** A plugin that follows another node. */
 export interface Replica {
   readonly url: string;
-  /** The same chain, without a state once that was found to be another than the node's. */
-  guard<C extends ChainAdapter & Partial<Pick<LmdbChain, "tipId" | "isReady" | "standing">>>(chain: C): C;
+  /** Gives the replica its chain, and returns the same chain without states once they are found to differ. */
+  attach<C extends ChainAdapter & Partial<Pick<LmdbChain, "tipId" | "isReady" | "standing">>>(chain: C): C;
   prepare(signal: AbortSignal): Promise<void>;
   begin(): void;
   end(): Promise<void>;
@@ -126,9 +127,6 @@ export interface Replica {
   /** The node, as the store asks and tells it while it reads its blocks. */
   readonly source: SourceNode;
 }
-
-/** Blocks that may be on their way. */
-const toleratedGap = 5;
 
 /** Watches whether a store's state is the node's, block by block. */
 const createComparison = (follows: FollowedNode, { problems, logger }: ReplicaNeeds) => {
@@ -253,7 +251,7 @@ export const createReplica = (context: NodeContext | ReaderContext, needs: Repli
 
   return {
     url: follows.url,
-    guard: (given) => {
+    attach: (given) => {
       chain = given;
       const { isDiverged } = comparison;
       const { changes } = given;
@@ -288,7 +286,7 @@ export const createReplica = (context: NodeContext | ReaderContext, needs: Repli
       await follows.end();
     },
     distance: follows.distance,
-    source: { leaving: follows.askReversals, unlessAway: createUnlessAway(follows), endsBelow },
+    source: { fetchReversalTimes: follows.askReversals, unlessAway: createUnlessAway(follows), endsBelow },
     patience: createPatience({ height, nodeHeight: follows.height, watch: (changed) => chain?.changes?.watch(changed) ?? (() => undefined) }),
   };
 };

@@ -7,8 +7,8 @@ import { finalHeightAt } from "../chain/milestones.js";
 import type { FullClock } from "../async/clock.js";
 import { HostGivenUp, PorticoError } from "../errors.js";
 import type { Options } from "../options/options.js";
-import type { Problem, Problems } from "../operate/problems.js";
-import { createErrorLog, type HostChain } from "./host.js";
+import { createErrorLog, type Problem, type Problems } from "../operate/problems.js";
+import type { HostChain } from "./host.js";
 import type { Replica } from "./replica.js";
 import type { ChainRules } from "../chain/rules.js";
 import type { Following } from "./follow.js";
@@ -56,7 +56,7 @@ interface StatesNeeds extends Pick<ApiNeeds, "rules" | "host" | "openWebhooks"> 
   clock: FullClock;
   chain: Chain;
   /** A host's own, which is read in the place of `chain`. */
-  hosts: HostChain | undefined;
+  hostChain: HostChain | undefined;
   problems: Problems;
   replica: Replica | undefined;
   options: Readonly<Options>;
@@ -130,7 +130,7 @@ const createOpening = (
 ) => {
   /** State of a host's own chain when it was last asked. */
   const seen: { height: number; problem?: string | undefined } = { height: 0 };
-  /** Whether it did when it was asked last, as a store does. */
+  /** Whether the last answer was a value and not a promise. A store always answers so. */
   let answersAtOnce = true;
 
   /** @throws PorticoError HOST_SILENT */
@@ -183,7 +183,7 @@ const createOpening = (
       })(),
     );
 
-  /** For what reads no state, and waits for none: of a chain that has to be waited for, none is opened. */
+  /** Opens the state for routes that do not read it. If the chain answers with promises, returns undefined rather than wait. */
   const openAtOnce = (): ChainSnapshot | undefined => {
     const opened = answersAtOnce ? openSnapshot() : undefined;
     if (!isPromised(opened)) return opened;
@@ -198,11 +198,11 @@ const createOpening = (
 export const searchRows = 250_000;
 
 /** The states of the chain from which requests are answered. */
-export const createStates = ({ chain: own, hosts, problems, replica, options, logger, ...given }: StatesNeeds) => {
-  const chain: ReadChain = hosts?.inTime ?? own;
+export const createStates = ({ chain: own, hostChain, problems, replica, options, logger, ...given }: StatesNeeds) => {
+  const chain: ReadChain = hostChain?.inTime ?? own;
   const bounds = { searchRows };
   const texts = { begun: "the host's chain does not answer", ended: "the host's chain answers again" };
-  const silence = createSilence(hosts && problems.define(texts), options.hostTimeout);
+  const silence = createSilence(hostChain && problems.define(texts), options.hostTimeout);
   const tell = createErrorLog("the chain cannot be read", { logger, clock: given.clock });
   const { openInTime, openAtOnce, ...opening } = createOpening(chain, bounds, { silence, tell });
 

@@ -7,7 +7,7 @@ import { closeAll } from "../async/close-all.js";
 import { messageOf, PorticoError } from "../errors.js";
 import type { Follow } from "../follow/index.js";
 import { type NodeKey, openNodeKey } from "../files/node-key.js";
-import type { Problems } from "../operate/problems.js";
+import { createErrorLog, type Problems } from "../operate/problems.js";
 import type { Options } from "../options/options.js";
 import { createHostLog } from "../store/follow/host-log.js";
 import { whenFree } from "../store/lmdb/writer-lock.js";
@@ -57,6 +57,8 @@ interface OpenWebhooks {
 
 type Settings = Exclude<Options["webhooks"], false> & { dataDir: string };
 
+const hasFile = ({ dataDir }: Settings): boolean => existsSync(join(dataDir, "webhooks.mdb"));
+
 const hostChainOf = (context: NodeContext | ReaderContext): NodeContext["chain"] => (context.reader === true ? undefined : context.chain);
 
 /** Whether webhooks go by the blocks of the chain. Of a host's own chain without changes, they know what the host emits. */
@@ -65,16 +67,28 @@ const goesByBlocks = (context: NodeContext | ReaderContext): boolean => {
   return chain === undefined || chain.changes !== undefined;
 };
 
-/** Opens nothing where the wait for another process to let go of the file was ended. */
+/** Undefined where there are no webhooks. @throws PorticoError OPTION_INVALID */
+const settingsOf = (context: NodeContext | ReaderContext, { webhooks }: Pick<Options, "webhooks">): Settings | undefined => {
+  const { dataDir } = context;
+  if (hostChainOf(context) === undefined && context.reader !== true && webhooks !== false && !webhooks.deliver) {
+    throw new PorticoError("OPTION_INVALID", "options.webhooks.deliver can be false only if the host keeps its own chain; with the built-in store, the process that writes it delivers");
+  }
+  if (webhooks === false || dataDir === undefined) return undefined;
+  if (context.reader === true) return { ...webhooks, deliver: false, dataDir };
+  return context.follows !== undefined && context.options?.webhooks === undefined ? undefined : { ...webhooks, dataDir };
+};
+
+/** Opens nothing once the signal is aborted. */
 const openWebhooks = async (
   opened: OpenWebhooks,
   context: NodeContext | ReaderContext,
   needs: WebhooksNeeds,
   settings: Settings,
+  signal: AbortSignal,
 ): Promise<void> => {
   const { logger, clock, problems, writes, onLog, follow, onOutcome } = needs;
-  const environment = await whenFree(() => openWebhookStore(settings.dataDir, { ...settings, writes }), { logger, clock });
-  if (environment === undefined) return;
+  const environment = await whenFree(() => openWebhookStore(settings.dataDir, { ...settings, writes }), { logger, clock, signal });
+  if (environment === undefined || signal.aborted) return environment?.close();
   opened.environment = environment;
   const { store } = environment;
   if (hostChainOf(context) !== undefined)
@@ -96,36 +110,43 @@ const openWebhooks = async (
  */
 export const createWebhooks = (context: NodeContext | ReaderContext, needs: WebhooksNeeds) => {
   const { options, logger, onLog } = needs;
-  const { dataDir } = context;
   const hasStore = hostChainOf(context) === undefined;
-  if (hasStore && context.reader !== true && options.webhooks !== false && !options.webhooks.deliver) {
-    throw new PorticoError("OPTION_INVALID", "options.webhooks.deliver can be false only if the host keeps its own chain; with the built-in store, the process that writes it delivers");
-  }
   const followed = context.reader === true ? undefined : context.follows;
-  const isNone = dataDir === undefined || (followed !== undefined && context.options?.webhooks === undefined);
-  const settings = isNone || options.webhooks === false ? undefined : { ...options.webhooks, ...(context.reader === true ? { deliver: false } : {}), dataDir };
+  const settings = settingsOf(context, options);
+  const cannotOpen = createErrorLog("webhooks: the store cannot be opened", needs);
   let opened: OpenWebhooks = {};
   let waiting: NodeJS.Timeout | undefined;
   let authorize: Authorize | undefined;
 
-  const begin = async (): Promise<void> => {
-    if (settings !== undefined) await openWebhooks((opened = {}), context, needs, settings);
+  const begin = (own: Settings, signal: AbortSignal): Promise<void> => openWebhooks((opened = {}), context, needs, own, signal);
+
+  const closing = async (): Promise<void> => {
+    const { environment, engine, looking } = opened;
+    opened = {};
+    clearInterval(waiting);
+    clearInterval(looking);
+    const endLog = (): unknown => (environment === undefined || hasStore ? undefined : onLog(undefined, false));
+    await closeAll(() => engine?.stop(), endLog, () => environment?.close());
   };
 
-  /** A reader waits for the file, which is made by the process that delivers. */
-  const beginLater = (dataDir: string): void => {
+  /** A reader waits for the file, which is made by the process that delivers, and for one that it can open. */
+  const beginLater = (own: Settings, signal: AbortSignal): void => {
     waiting = setInterval(() => {
-      if (!existsSync(join(dataDir, "webhooks.mdb"))) return;
+      if (!hasFile(own)) return;
       clearInterval(waiting);
-      begin().catch((error: unknown) => logger.error(`webhooks: the store cannot be opened: ${messageOf(error)}`));
+      begin(own, signal).catch(async (error: unknown) => {
+        cannotOpen(error);
+        await closing().catch(cannotOpen);
+        if (!signal.aborted) beginLater(own, signal);
+      });
     }, lookInterval).unref();
   };
 
-  const prepare = async (): Promise<void> => {
+  const prepare = async (signal: AbortSignal): Promise<void> => {
     if (settings === undefined) return;
     authorize = await openAuthorize({ ...settings, makes: context.reader !== true }, logger);
-    if (context.reader === true && !existsSync(join(settings.dataDir, "webhooks.mdb"))) beginLater(settings.dataDir);
-    else await begin();
+    if (context.reader === true && !hasFile(settings)) beginLater(settings, signal);
+    else await begin(settings, signal);
   };
 
   const requireWebhooks = (): void => {
@@ -148,15 +169,8 @@ export const createWebhooks = (context: NodeContext | ReaderContext, needs: Webh
       if (authorize === undefined) throw new PorticoError("NOT_READY");
       return authorize(header);
     },
-    /** To be called before the chain is started. */
+    /** To be called before the chain is started. Aborting the signal ends the wait for the file. */
     prepare,
-    closing: async () => {
-      const { environment, engine, looking } = opened;
-      opened = {};
-      clearInterval(waiting);
-      clearInterval(looking);
-      const endLog = (): unknown => (environment === undefined || hasStore ? undefined : onLog(undefined, false));
-      await closeAll(() => engine?.stop(), endLog, () => environment?.close());
-    },
+    closing,
   };
 };

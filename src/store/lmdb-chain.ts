@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ChainAdapter, ChainChanges } from "../../types/chain-adapter.js";
 import type { HostLog } from "../../types/host-log.js";
 import { closeAll } from "../async/close-all.js";
@@ -82,17 +83,17 @@ interface LmdbChainOptions extends StoreOptions {
 }
 
 /** Frees pages of the store now and then, and forgets blocks that were taken off the chain long ago. */
-const startFreeing = (store: Store, followOrphans: number, { clock, logger }: LmdbChainNeeds): NodeJS.Timeout => {
+const startFreeing = (store: Store, followOrphans: number, isOpen: () => boolean, { clock, logger }: LmdbChainNeeds): NodeJS.Timeout => {
   const now = createAging(clock);
-  const free = (): void => {
+  const free = async (): Promise<void> => {
     try {
-      if (followOrphans !== Infinity) trimOrphans(store.environment, now() - followOrphans);
-      store.freePages();
+      if (followOrphans !== Infinity) while (isOpen() && trimOrphans(store.environment, now() - followOrphans)) await nextTurn();
+      if (isOpen()) store.freePages();
     } catch (error) {
       logger.warn(`pages of the store cannot be freed: ${messageOf(error)}`);
     }
   };
-  return setInterval(free, freeingInterval).unref();
+  return setInterval(() => void free(), freeingInterval).unref();
 };
 
 /** Scans of the state. */
@@ -129,11 +130,13 @@ export const createLmdbChain = ({ followOrphans = Infinity, ...options }: LmdbCh
       const store = await whenFree(create, { logger: needs.logger, clock: needs.clock, signal: own.signal }).finally(() => {
         if (opening === own) opening = undefined;
       });
-      if (store === undefined) return;
+      // Where `stop` came meanwhile, it has found nothing to close.
+      if (store === undefined || own.signal.aborted) return store?.stop();
       const follower = createFollower({ ...needs, source: watched.source, store });
-      open = { store, follower, freeing: startFreeing(store, followOrphans, needs) };
+      const isOpen = (): boolean => open?.store === store;
+      open = { store, follower, freeing: startFreeing(store, followOrphans, isOpen, needs) };
       await onLog?.(createHostLog(store.environment, { writes: true }));
-      await store.trimUndo(() => open?.store !== store);
+      await store.trimUndo(() => !isOpen());
       await follower.start();
     },
     stop: async () => {

@@ -53,6 +53,26 @@ describe("stopping", () => {
     }
   }
 
+  it("ends a start for good: what it had begun to open does not end the next start before its time", async () => {
+    await withThings({}, {}, async ({ edge }) => {
+      const { createServer, drained, streams } = edge;
+      const [phase, opening] = [createNodePhase(), [] as (() => void)[]];
+      const open = (): Promise<void> => new Promise((resolve) => opening.push(resolve));
+      const { start, stop } = createLifecycle({ prepare: done, open, opened: done, close: done, createServer, drained, streams, stopTimeout: 50_000, logger: silentLogger }, phase);
+      const first = start();
+      while (opening.length < 1) await nextTurn();
+      await stop();
+      const second = start();
+      while (opening.length < 2) await nextTurn();
+      opening[0]?.();
+      await first;
+      expect(phase.phase()).to.equal("starting");
+      opening[1]?.();
+      await second;
+      expect(phase.phase()).to.equal("started");
+    });
+  });
+
   it("does not wait for a connection on which nothing has come yet", async () => {
     await withThings({}, {}, async ({ edge }) => {
       const { createServer, drained, streams } = edge;

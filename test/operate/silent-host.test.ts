@@ -157,6 +157,25 @@ describe("Stopping a node whose host's own chain never answers", () => {
     expect(await ask("/blockchain")).to.have.nested.property("data.block.height", 4);
   });
 
+  it("ends, and starts again, where the next start is asked for meanwhile", async () => {
+    plugin = create(1_000);
+    const { url } = await listenTo(plugin);
+    await plugin.settled();
+    host.view = never;
+    events.emit("peer.added", { id: "a peer" });
+    await eventually(() => (open.length === 1 ? true : undefined));
+    host.snapshot = never;
+    const asked = fetch(`${url}/blocks/2`);
+    await eventually(() => (open.length === 2 ? true : undefined));
+    const snapshot = await memory.snapshot();
+    const both = [plugin.stop(), plugin.start()];
+    host = {};
+    open[1]?.(snapshot);
+    expect((await asked).status).to.equal(200);
+    await Promise.all(both);
+    expect([plugin.health().status, ...troubles()]).to.deep.equal(["ok", unanswered(1)]);
+  });
+
   it("waits for a request that the chain answers in time", async () => {
     plugin = create(10_000);
     const { server, url } = await listenTo(plugin);

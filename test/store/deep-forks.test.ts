@@ -302,6 +302,24 @@ describe("a store whose host goes back further than undo records reach", () => {
     });
   }
 
+  it("loses no reversal where the rebuild could not be begun at first", async () => {
+    const source = sourceOf(before);
+    await start(source);
+    const { environment } = store;
+    const { commit } = environment;
+    const refuse = (): Promise<void> => {
+      Object.assign(environment, { commit });
+      expect([store.isComplete(), store.rebuilding(), store.completeTip()?.height]).to.deep.equal([true, undefined, end]);
+      return Promise.reject(new Error("no room"));
+    };
+    Object.assign(environment, { commit: refuse });
+    source.blocks = after;
+    await untilTip(newTip.id);
+    await follower.settled();
+    await requireRebuilt();
+    expect(changes()).to.deep.equal([...reverted(end), ...applied()]);
+  });
+
   for (const steps of [0, 2, 9]) {
     it(`goes on with the removal of the old chain where it was interrupted: after ${steps} steps`, async () => {
       await start(sourceOf(before));

@@ -105,6 +105,13 @@ describe("the follower", () => {
     expect(store.tip()?.height).to.equal(withTransactions + 1);
   });
 
+  it("does not start once it was stopped", async () => {
+    await follow(sourceOf(chain.blocks), false);
+    await follower.stop();
+    await follower.start();
+    expect([events.eventNames(), store.tip()]).to.deep.equal([[], undefined]);
+  });
+
   it("reads the whole chain from the source at first start", async () => {
     await follow(sourceOf(chain.blocks));
     expect(tip()).to.equal(chain.meta.tip.id);

@@ -14,10 +14,8 @@ import { compareTransactions, FlatAssetResource, presentAsset, transactionNamed,
 import type { ApiState } from "../state.js";
 import { firstGeneration, pageOfQuery, paging, requireAddress, succeeded, SucceededWith } from "./input.js";
 
-/**
- * Lists of transactions that pass any of several filters, built from lists that pass all of them, the only ones that an adapter
- * offers. The total is exact, by inclusion and exclusion: |A or B| = |A| + |B| - |A and B|, and so on.
- */
+// Lists of transactions that pass any of several filters, built from lists that pass all of them, the only ones that an adapter
+// offers. The total is exact, by inclusion and exclusion: |A or B| = |A| + |B| - |A and B|, and so on.
 
 type Order = TransactionQuery["order"];
 

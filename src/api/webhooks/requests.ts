@@ -5,7 +5,7 @@ import { PayloadAssetResource } from "../v2/transactions.js";
 import { WebhookRequestHeaders, webhookRequestMembers } from "./schemas.js";
 import type { OutgoingRequest } from "../../http/route.js";
 
-/** What the events carry, for the docs. Amounts are text, so that no receiver rounds them; times are seconds since the network's epoch. */
+// What the events carry, for the docs. Amounts are text, so that no receiver rounds them; times are seconds since the network's epoch.
 
 const Epoch = Type.Integer({ description: "Seconds since the network's epoch." });
 

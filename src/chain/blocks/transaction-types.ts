@@ -13,10 +13,8 @@ export const htlcRefundKind = { typeGroup: 1, type: 10 } as const;
 export const isVote = ({ typeGroup, type }: Pick<Transaction, "typeGroup" | "type">): boolean =>
   typeGroup === voteKind.typeGroup && type === voteKind.type;
 
-/**
- * What each kind of transaction does: one row per kind. A fork's rows are added, and override the core's.
- * Every sender pays amount + fee, except for HTLC claims and refunds; the rows define what happens beyond that.
- */
+// What each kind of transaction does: one row per kind. A fork's rows are added, and override the core's.
+// Every sender pays amount + fee, except for HTLC claims and refunds; the rows define what happens beyond that.
 
 interface Payment {
   recipientId: string;
@@ -226,10 +224,8 @@ export const recipientsOf = (transaction: Transaction, types: TransactionTypes):
   return row.recipients === undefined ? named : [...new Set([...named, ...recipientsBy(row.recipients, row, transaction)])];
 };
 
-/**
- * What a fork's own transaction types do is checked as it happens: the types that hold it to the contract do not exist at run time, and
- * what is wrong in a store only shows when it is too late.
- */
+// What a fork's own transaction types do is checked as it happens: the types that hold it to the contract do not exist at run time, and
+// what is wrong in a store only shows when it is too late.
 
 const isTextOrNull = (value: unknown): boolean => value === null || typeof value === "string";
 const isAmount = (value: unknown): boolean => typeof value === "bigint";

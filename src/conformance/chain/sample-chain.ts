@@ -22,10 +22,8 @@ import {
 } from "./chain-maker.js";
 import { actors, secondKeys } from "./actors.js";
 
-/**
- * The suite's own chain, block by block. The files in `figures` hold the expected results: after a change here, they must be worked
- * out anew, by the rules and not by this project's code.
- */
+// The suite's own chain, block by block. The files in `figures` hold the expected results: after a change here, they must be worked
+// out anew, by the rules and not by this project's code.
 
 const { origin, ada, bob, cyd, dan, eve, fay, gus, hal, ivy, joe, kim, mia, ned, pia, quin, rae, sam, council } = actors;
 

@@ -38,11 +38,9 @@ export const spanOf = (text: string): { begin: number; end: number } | undefined
   return Number.isNaN(begin) ? undefined : { begin, end: isDate ? begin + dayLength - 1 : begin };
 };
 
-/**
- * Types of accepted input, for the `params`, `query` and `body` of routes. Values are parsed once, at the edge; handlers get the
- * `Static` type. Plain TypeBox types work too. A query string carries nested members as `balance.from=1` and arrays as `a=1,2`,
- * `a=1&a=2`, `a.0=1&a.1=2` or `a[]=1&a[]=2`. Numbers and booleans may be written as text, in bodies too.
- */
+// Types of accepted input, for the `params`, `query` and `body` of routes. Values are parsed once, at the edge; handlers get the
+// `Static` type. Plain TypeBox types work too. A query string carries nested members as `balance.from=1` and arrays as `a=1,2`,
+// `a=1&a=2`, `a.0=1&a.1=2` or `a[]=1&a[]=2`. Numbers and booleans may be written as text, in bodies too.
 
 /** The parsed value, or the rule that the value breaks, worded to follow the field's name: `must be ...`. */
 type Parsed<T> = { value: T } | { rule: string };

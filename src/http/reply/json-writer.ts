@@ -139,11 +139,9 @@ export const createSerializer = (schema: unknown, options: SerializerOptions): S
   return restore({ ...generated, serializer });
 };
 
-/**
- * A reply may hold rows that are large: a webhook may list a hundred thousand addresses, and a page has up to a hundred webhooks. As one
- * text that is 400 MB, and holds up the process for a second. So rows are written one by one, and once there is much of them, while the
- * reply is sent.
- */
+// A reply may hold rows that are large: a webhook may list a hundred thousand addresses, and a page has up to a hundred webhooks. As one
+// text that is 400 MB, and holds up the process for a second. So rows are written one by one, and once there is much of them, while the
+// reply is sent.
 
 /** JSON that is not written yet. */
 export interface LongJson {

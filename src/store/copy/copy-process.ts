@@ -3,10 +3,8 @@ import { createChainRules } from "../../chain/rules.js";
 import type { Network } from "../../../types/node-context.js";
 import { copyChainAt, type CopiedState, type CopyPlan } from "./copy-chain.js";
 
-/**
- * The program that copies a store as it was at a height. It takes minutes, of a core too; and LMDB ends the process where it finds a file
- * damaged: that must not be the node's.
- */
+// The program that copies a store as it was at a height. It takes minutes, of a core too; and LMDB ends the process where it finds a file
+// damaged: that must not be the node's.
 
 export interface CopyTask extends CopyPlan {
   network: Network;

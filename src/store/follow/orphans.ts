@@ -11,18 +11,16 @@ import { transact } from "../lmdb/safe/transact.js";
 import { readTransactionById } from "../records/records.js";
 import type { WriteBatch } from "../write/write-batch.js";
 
-/**
- * What the store keeps of blocks beyond the chain, for readers that follow it. Four kinds of keys in the database `orphans`:
- *
- * - `o`, digest of a block's id -> the block, when it was applied and reverted, how often it had been applied before, the locks that it
- *   ended, and a checksum
- * - `t`, when it was reverted (milliseconds), that digest -> true: what retention looks at
- * - `a`, height of a block of the chain -> digest of its id, when it was applied, how often before, and a checksum; not for blocks read
- *   while catching up
- * - `r`, height -> while the store is rebuilt, a block that its old chain had below the fork, as under `o`: the host may leave it meanwhile
- *
- * None is undone with a block, nor lost in a rebuild: each names its block.
- */
+// What the store keeps of blocks beyond the chain, for readers that follow it. Four kinds of keys in the database `orphans`:
+//
+// - `o`, digest of a block's id -> the block, when it was applied and reverted, how often it had been applied before, the locks that it
+//   ended, and a checksum
+// - `t`, when it was reverted (milliseconds), that digest -> true: what retention looks at
+// - `a`, height of a block of the chain -> digest of its id, when it was applied, how often before, and a checksum; not for blocks read
+//   while catching up
+// - `r`, height -> while the store is rebuilt, a block that its old chain had below the fork, as under `o`: the host may leave it meanwhile
+//
+// None is undone with a block, nor lost in a rebuild: each names its block.
 
 const timeLength = 6;
 

@@ -2,14 +2,12 @@ import { crc32 } from "node:zlib";
 import { type DatabaseName, databases, textKey } from "./keys.js";
 import { listKey, pieceLength, pieceParts } from "./posting-pieces.js";
 
-/**
- * Checksums of what the store holds, so that damage is found that leaves everything readable: a digit of a balance, a byte of a signature.
- * LMDB has none. For each range of keys, the store keeps how many entries it has, and the sum of their hashes: what is written adds to it,
- * what is replaced or removed is taken off. Of appended lists, each number is an entry, as in logs of entries.
- *
- * They are kept in the database `meta`. Deliveries, changes that have not been told yet, and what is known of the store as a whole have
- * none; rows of blocks taken off the chain carry their own (`rowChecksum`), as those of webhooks do (row-encoding.ts).
- */
+// Checksums of what the store holds, so that damage is found that leaves everything readable: a digit of a balance, a byte of a signature.
+// LMDB has none. For each range of keys, the store keeps how many entries it has, and the sum of their hashes: what is written adds to it,
+// what is replaced or removed is taken off. Of appended lists, each number is an entry, as in logs of entries.
+//
+// They are kept in the database `meta`. Deliveries, changes that have not been told yet, and what is known of the store as a whole have
+// none; rows of blocks taken off the chain carry their own (`rowChecksum`), as those of webhooks do (row-encoding.ts).
 
 /** Noted in `meta`: that checksums are kept (true). */
 export const checksumsKey = textKey("checksums kept");

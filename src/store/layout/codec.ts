@@ -2,9 +2,7 @@ import type { Lock, Tip, Block, Transaction } from "../../../types/chain.js";
 import type { WalletDraft } from "../../../types/transaction-type.js";
 import type { EndedLock } from "../../chain/locks.js";
 
-/**
- * Records as they are stored: the values of a fixed list of members, so that no record repeats their names.
- */
+// Records as they are stored: the values of a fixed list of members, so that no record repeats their names.
 
 /** A wallet, its number, and how long its lists are. */
 export interface WalletRecord extends WalletDraft {

@@ -1,9 +1,7 @@
 import { hash } from "node:crypto";
 
-/**
- * The registry of what is kept where in the LMDB environment: databases by name, and how their keys are encoded.
- * Keys are bytes that compare as what they stand for.
- */
+// The registry of what is kept where in the LMDB environment: databases by name, and how their keys are encoded.
+// Keys are bytes that compare as what they stand for.
 
 /** How a store is laid out. A store that does not name this number under `formatKey` is refused. */
 export const layoutVersion = 2;

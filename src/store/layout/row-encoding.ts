@@ -2,11 +2,9 @@ import { crc32 } from "node:zlib";
 import { Packr, RESERVE_START_SPACE } from "msgpackr";
 import { PorticoError } from "../../errors.js";
 
-/**
- * How the rows of webhooks are written that say where requests go, and what has been told: with a checksum, as LMDB has none. A changed
- * byte in a target or a secret would be read as any other, and requests go there. They are few, and written when a client asks for it or a
- * block has come; rows of deliveries are many, and have none.
- */
+// How the rows of webhooks are written that say where requests go, and what has been told: with a checksum, as LMDB has none. A changed
+// byte in a target or a secret would be read as any other, and requests go there. They are few, and written when a client asks for it or a
+// block has come; rows of deliveries are many, and have none.
 
 /** Begins a row: a byte that MessagePack never writes. */
 const mark = 0xc1;

@@ -5,11 +5,9 @@ import { type FullClock, retrying } from "../../async/clock.js";
 import { messageOf, PorticoError } from "../../errors.js";
 import { openSound } from "./open-file.js";
 
-/**
- * One process at a time writes a store: two would overwrite each other's work. The one that writes keeps its process id in a file beside
- * the store. A file left behind by a process that was killed counts for nothing, even if its id is another process's now: LMDB knows
- * which processes have the store open.
- */
+// One process at a time writes a store: two would overwrite each other's work. The one that writes keeps its process id in a file beside
+// the store. A file left behind by a process that was killed counts for nothing, even if its id is another process's now: LMDB knows
+// which processes have the store open.
 
 /** Paths of the stores that this process writes: they share its process id. */
 const writtenHere = new Set<string>();

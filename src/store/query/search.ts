@@ -4,10 +4,8 @@ import { createLoopShare, type LoopShare, runShared } from "../../async/loop-sha
 import { PorticoError } from "../../errors.js";
 import type { Sliced } from "../../async/time-slicing.js";
 
-/**
- * Queries that no index answers outright look at many rows. They do so in steps, between which the process serves others, and up to a
- * limit.
- */
+// Queries that no index answers outright look at many rows. They do so in steps, between which the process serves others, and up to a
+// limit.
 
 /** Shares the process's time between searches, and leaves most of it to everything else. */
 export interface Searches {

@@ -2,14 +2,12 @@ import type { RangeOptions } from "lmdb";
 import { numberAtEnd } from "../layout/keys.js";
 import type { Lookup, ReadSession, WriterReads } from "../lmdb/read-session.js";
 
-/**
- * Ordered sets of keys in which the n-th key, and the number of keys below any key, are found in O(log n).
- *
- * A set is kept in the database `sets`: its keys at level 0, and above them three levels of separators. About one key in 256 is a
- * separator of level 1, one in 64 of those is also one of level 2, and one in 64 of those one of level 3, as a hash of the key decides.
- * A separator counts the keys from it up to the next one of its level; each level also begins with the empty key. The shape depends on
- * the keys alone, not on the order in which they came: nothing is ever rebalanced.
- */
+// Ordered sets of keys in which the n-th key, and the number of keys below any key, are found in O(log n).
+//
+// A set is kept in the database `sets`: its keys at level 0, and above them three levels of separators. About one key in 256 is a
+// separator of level 1, one in 64 of those is also one of level 2, and one in 64 of those one of level 3, as a hash of the key decides.
+// A separator counts the keys from it up to the next one of its level; each level also begins with the empty key. The shape depends on
+// the keys alone, not on the order in which they came: nothing is ever rebalanced.
 
 /** How many bits of the hash decide on each level. Level 1 is the widest: keys are skipped within LMDB, separators are not. */
 const levelBits = [8, 6, 6] as const;

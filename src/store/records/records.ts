@@ -19,7 +19,7 @@ import { entryOf } from "./ranked-set.js";
 import { type DatabaseName, idKey, numberKey, sets, textKey } from "../layout/keys.js";
 import type { Lookup } from "../lmdb/read-session.js";
 
-/** Reads of single records. */
+// Reads of single records.
 
 export const stateKey = textKey("state");
 export const rankingKey = textKey("ranking");

@@ -83,8 +83,8 @@ interface CommitQueue {
   write(work: Sliced<void>): Promise<void>;
   /** Resolves when it is prepared, in a hurry, and the write before is committed. If its own commit fails, the next call rejects. */
   writeAhead(work: Sliced<void>): Promise<void>;
-  /** Resolves when all is committed. */
-  written(): Promise<void>;
+  /** Does other work when all is committed. */
+  alone(work: () => Promise<void>): Promise<void>;
   /** Takes no more work, and resolves when all that was taken has ended, however it went. */
   close(): Promise<void>;
 }
@@ -138,7 +138,11 @@ const createCommitQueue = ({ commit, giveUp }: CommitQueueNeeds): CommitQueue =>
         await heard();
       }),
     writeAhead: (work) => take(() => workOut(work, "cooperative")),
-    written: () => take(heard),
+    alone: (work) =>
+      take(async () => {
+        await heard();
+        await work();
+      }),
     close: async () => {
       isClosed = true;
       await taken?.catch(() => undefined);
@@ -233,15 +237,14 @@ export const createStoreWrites = (needs: StoreWritesNeeds): StoreWrites => {
     yield;
   };
 
-  const startOver: Store["startOver"] = async (fork, { isStopped = () => false, onBegun } = {}) => {
-    await line.written();
+  const makeEmpty: Store["startOver"] = async (fork, { isStopped = () => false, onBegun } = {}) => {
     const tip = views.ofNow()?.state.tip;
     if (tip !== undefined) {
       // Nobody has seen the blocks of an incomplete chain, but for those kept from the chain before it.
-      marks.rebuild = { fork, top: marks.complete ? tip.height : 0, emptied: false };
+      const rebuild = { fork, top: marks.complete ? tip.height : 0, emptied: false };
+      await beginRebuild(pending, rebuild);
+      marks.rebuild = rebuild;
       marks.complete = false;
-      pending.clear();
-      await beginRebuild(pending, marks.rebuild);
       showNow(undefined);
       writer.aborted();
     }
@@ -258,7 +261,7 @@ export const createStoreWrites = (needs: StoreWritesNeeds): StoreWrites => {
   return {
     apply: (blocks, chainHeight, appliedAt) => line.write(putOn(blocks, chainHeight, appliedAt)),
     applyAhead: (blocks, chainHeight, appliedAt) => line.writeAhead(putOn(blocks, chainHeight, appliedAt)),
-    written: line.written,
+    written: () => line.alone(() => Promise.resolve()),
     revert: () => line.write(takeOut()),
     trimUndo: (isStopped = () => false) => trimUndo(pending, undoBlocks, line.write, isStopped),
     filling,
@@ -266,7 +269,7 @@ export const createStoreWrites = (needs: StoreWritesNeeds): StoreWrites => {
       if (filling() !== undefined) await line.write(writer.fill());
       return filling() !== undefined;
     },
-    startOver,
+    startOver: (fork, during) => line.alone(() => makeEmpty(fork, during)),
     close: line.close,
   };
 };

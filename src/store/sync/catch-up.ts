@@ -277,7 +277,7 @@ export const createCatchingUp = (needs: CatchingUpNeeds): CatchingUp => {
     });
     await store.apply([genesis]);
   };
-  const goingBack = createGoingBack({ store, source, hasSource, logger, begin, onRebuild: noteCompared, leaving: node?.leaving });
+  const goingBack = createGoingBack({ store, source, hasSource, logger, begin, onRebuild: noteCompared, fetchReversalTimes: node?.fetchReversalTimes });
   const checkRewards = createRewardCheck(needs);
 
   const extent: SourceExtent = { highest: store.tip()?.height ?? 0, shrunkTo: undefined, liveFrom: Infinity };

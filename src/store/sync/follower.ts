@@ -26,7 +26,7 @@ export interface Follower {
   /**
    * Writes genesis into an empty store and reads what is missing from the block source. Resolves when the store can answer: if it was
    * complete before, as soon as its tip has been compared with the source, but after two seconds in any case; else when it has reached the
-   * end of the source.
+   * end of the source. Does nothing once it was stopped.
    * @throws PorticoError when the first reading of the chain fails; the store keeps every good block before the failure.
    */
   start(): Promise<void>;
@@ -273,6 +273,7 @@ export const createFollower = ({ events, lookInterval = looks.interval, ...needs
       return awaited.isOther() || shrunkTo() !== undefined ? "diverged" : "behind the host";
     },
     start: async () => {
+      if (stopped) return;
       listening.begin();
       await atFirst(begin);
       if (source !== undefined) looking = setInterval(lookSoon, lookInterval).unref();
@@ -292,9 +293,9 @@ export const createFollower = ({ events, lookInterval = looks.interval, ...needs
     stop: async () => {
       stopped = true;
       stop();
-      clearInterval(looking);
       retrying.stop();
-      await closeAll(listening.endApplied, listening.endReverted, turns.last);
+      // `start` may set the interval until its turn is over.
+      await closeAll(listening.endApplied, listening.endReverted, turns.last, () => clearInterval(looking));
     },
   };
 };

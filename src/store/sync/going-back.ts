@@ -42,7 +42,7 @@ interface GoingBackNeeds {
   /** Called when the store begins to be rebuilt: it is no longer served. */
   onRebuild(): void;
   /** Awaited before blocks are left for those of the source. */
-  leaving?: ((tip: Pick<Block, "id" | "height">) => Promise<void>) | undefined;
+  fetchReversalTimes?: ((tip: Pick<Block, "id" | "height">) => Promise<void>) | undefined;
 }
 
 /**
@@ -87,7 +87,7 @@ const forkOf = async (store: Store, source: SourceReads): Promise<Fork> => {
   return findFork(store.tip()?.height ?? 0, isShared, hasOther);
 };
 
-export const createGoingBack = ({ store, source, hasSource, logger, begin, onRebuild, leaving }: GoingBackNeeds): GoingBack => {
+export const createGoingBack = ({ store, source, hasSource, logger, begin, onRebuild, fetchReversalTimes }: GoingBackNeeds): GoingBack => {
   const find = (): Promise<Fork> => forkOf(store, source);
 
   const revertTo = async (height: number): Promise<void> => {
@@ -123,7 +123,7 @@ export const createGoingBack = ({ store, source, hasSource, logger, begin, onReb
         const message = `the block source begins with ${String(first)}, but this network's genesis is ${String(genesis)}`;
         throw new PorticoError("BLOCK_DOES_NOT_CHAIN", message);
       }
-      await leaving?.(tip);
+      await fetchReversalTimes?.(tip);
       if (!store.canRevertTo(height)) return rebuildFrom(height);
       const left = tip.height === height + 1 ? `block ${tip.height} (${tip.id}) is` : `blocks ${height + 1} to ${tip.height} are`;
       logger.info(`${left} no longer in the host's chain: reverted`);

@@ -179,7 +179,7 @@ const leave = async (tip: Tip, isOther: boolean, { source, node, goingBack, exte
   }
   if (node !== undefined) node.endsBelow(fork.height);
   else extent.shrunkTo = fork.height < extent.highest ? fork.height : undefined;
-  // A source that lacks blocks below: of this one it is known that the chain does not have it.
+  // The source begins above the fork. It shows another block at our tip, so the tip at least is wrong: revert that one.
   if (isOther) await goingBack.toHeight(tip.height - 1);
   return isOther;
 };

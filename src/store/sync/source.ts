@@ -94,7 +94,7 @@ export const watchSource = (source: BlockSource | undefined, clock: FullClock): 
  */
 export interface SourceNode {
   /** Awaited before blocks are left, from the tip down, because the node has others: it knows when it left them. */
-  leaving(tip: BlockName): Promise<void>;
+  fetchReversalTimes(tip: BlockName): Promise<void>;
   /**
    * Does it, unless the node cannot be reached, or no longer: undefined then. Blocks may come by another way, and do not wait for a node
    * that is away.

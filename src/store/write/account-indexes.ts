@@ -13,10 +13,8 @@ import { readState, readWallet } from "../records/records.js";
 import type { WriteBatch } from "./write-batch.js";
 import { numberOfDelegate } from "./history-rows.js";
 
-/**
- * Where a wallet stands in each ordered set. One row for each set: the key that a state of the wallet has there, or undefined if it is
- * not in it, and whether two states have the same place. A changed wallet moves only in the sets where they do not.
- */
+// Where a wallet stands in each ordered set. One row for each set: the key that a state of the wallet has there, or undefined if it is
+// not in it, and whether two states have the same place. A changed wallet moves only in the sets where they do not.
 
 const nonceDescending = ({ nonce, address }: Pick<WalletRecord, "nonce" | "address">): Buffer =>
   Buffer.concat([amountKey(-nonce), textKey(address)]);
@@ -86,10 +84,8 @@ export const indexWallet = (
 
 export const secondPublicKeyEntry = (publicKey: string, address: string): Buffer => Buffer.concat([idKey(publicKey), textKey(address)]);
 
-/**
- * Where a lock stands in each ordered set: after the prefix that the set is asked for, locks go from the highest value down, and those
- * of equal value by ascending id, as in every list that descends. The value of each key is the lock's id.
- */
+// Where a lock stands in each ordered set: after the prefix that the set is asked for, locks go from the highest value down, and those
+// of equal value by ascending id, as in every list that descends. The value of each key is the lock's id.
 
 interface LockOrderSet {
   field: Exclude<LockOrder, "lockId">;

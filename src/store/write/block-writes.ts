@@ -70,7 +70,7 @@ export interface Writing {
   before: Tip | undefined;
 }
 
-/** What a block adds to the chain itself: its transactions, its fees, and the block. */
+// What a block adds to the chain itself: its transactions, its fees, and the block.
 
 const kindOf = ({ typeGroup, type, version }: Transaction, { kinds }: StateRecord): { place: number; record: KindRecord } => {
   const found = kinds.findIndex((kind) => kind.typeGroup === typeGroup && kind.type === type && kind.version === version);
@@ -177,7 +177,7 @@ export const writeBlockRecord = (block: Block, firstTransaction: number, { journ
   add(sets.blocksBySignature, textDigest(block.blockSignature));
 };
 
-/** What a block changes in accounts: delegates, wallets and locks. */
+// What a block changes in accounts: delegates, wallets and locks.
 
 const newDelegate = ({ address, publicKey }: { address: string; publicKey: string }): DelegateRecord => ({
   address,

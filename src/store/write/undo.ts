@@ -24,7 +24,10 @@ export interface Journal {
 export const createUndoJournal = (pending: WriteBatch, log: Pick<WriteLog, "add">): Journal => {
   const looked = new Set<string>();
 
-  /** Only the first look at a key finds its value from before the block. Returns the value that it has now. */
+  /**
+   * A key may be logged several times: the first entry is the one that counts, because `rollBack` goes backwards. Only values that must be
+   * read are read once. Returns the value that the key has now.
+   */
   const look = (database: DatabaseName, key: Buffer): Bytes => {
     const now = pending.bytes(database, key);
     const mark = `${database} ${key.toString("latin1")}`;
@@ -60,10 +63,8 @@ export const rollBack = (pending: WriteBatch, undo: Buffer, except: ReadonlySet<
   }
 };
 
-/**
- * The undo records in the store, in pieces that fit into LMDB's pages. A whole record would take some hundred pages in a row: LMDB
- * searches all its free pages for such a run, and extends the file when it finds none.
- */
+// The undo records in the store, in pieces that fit into LMDB's pages. A whole record would take some hundred pages in a row: LMDB
+// searches all its free pages for such a run, and extends the file when it finds none.
 
 /** Bytes: two pieces with their keys fill a page. */
 const pieceLength = 2_000;
@@ -124,7 +125,7 @@ export const removeOldUndo = (pending: WriteBatch, tip: number, undoBlocks: numb
   // The digest before the oldest block that can be reverted is kept, too.
   [removeBelow(pending, "undo", tip - undoBlocks + 1), removeBelow(pending, "digests", tip - undoBlocks)].includes(true);
 
-/** The digests of the store's states: of the tip, and of each block that it can go back to. Each names its block. */
+// The digests of the store's states: of the tip, and of each block that it can go back to. Each names its block.
 
 type BlockName = Pick<Tip, "height" | "id">;
 

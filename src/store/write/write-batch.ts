@@ -34,17 +34,14 @@ interface Memtable {
   clear(): void;
 }
 
-/** Where in the log the entry of each key begins. */
-type Drawer = Map<string, number>;
+/** Where in the log the entry of each key begins, by the first two bytes of the keys: in counted sets, these are one level of one set. */
+type ByPrefix = Map<number, Map<string, number>>;
 
-/** By the first two bytes of the keys: in counted sets, these are one level of one set. */
-type Drawers = Map<number, Drawer>;
-
-const drawerOf = (key: Buffer): number => ((key[0] ?? 0) << 8) | (key[1] ?? 0);
+const prefixOf = (key: Buffer): number => ((key[0] ?? 0) << 8) | (key[1] ?? 0);
 
 const textOf = (key: Buffer): string => key.toString("latin1");
 
-const at = <Key, Inner, Value>(maps: Map<Key, Map<Inner, Value>>, key: Key): Map<Inner, Value> => {
+const getOrCreate = <Key, Inner, Value>(maps: Map<Key, Map<Inner, Value>>, key: Key): Map<Inner, Value> => {
   let map = maps.get(key);
   if (map === undefined) {
     map = new Map();
@@ -55,30 +52,30 @@ const at = <Key, Inner, Value>(maps: Map<Key, Map<Inner, Value>>, key: Key): Map
 
 const createMemtable = (): Memtable => {
   const log = createWriteLog();
-  const rooms = new Map<DatabaseName, Drawers>();
+  const byDatabase = new Map<DatabaseName, ByPrefix>();
   return {
     put: (database, key, bytes) => {
-      const drawer = at(at(rooms, database), drawerOf(key));
+      const begins = getOrCreate(getOrCreate(byDatabase, database), prefixOf(key));
       const text = textOf(key);
-      const before = drawer.get(text);
+      const before = begins.get(text);
       if (before !== undefined) log.drop(before);
-      drawer.set(text, log.add(database, key, bytes));
+      begins.set(text, log.add(database, key, bytes));
     },
     find: (database, key) => {
-      const begin = rooms.get(database)?.get(drawerOf(key))?.get(textOf(key));
+      const begin = byDatabase.get(database)?.get(prefixOf(key))?.get(textOf(key));
       return begin === undefined ? undefined : log.valueAt(begin);
     },
     addWithin: (database, { start, end }, found) => {
-      const [first, last] = [start === undefined ? 0 : drawerOf(start), end === undefined ? Infinity : drawerOf(end)];
+      const [first, last] = [start === undefined ? 0 : prefixOf(start), end === undefined ? Infinity : prefixOf(end)];
       const [from, below] = [start === undefined ? "" : textOf(start), end === undefined ? undefined : textOf(end)];
-      for (const [drawer, begins] of rooms.get(database) ?? []) {
-        if (drawer < first || drawer > last) continue;
+      for (const [prefix, begins] of byDatabase.get(database) ?? []) {
+        if (prefix < first || prefix > last) continue;
         for (const [key, begin] of begins) if (key >= from && (below === undefined || key < below)) found.set(key, log.valueAt(begin));
       }
     },
     log: log.bytes,
     clear: () => {
-      rooms.clear();
+      byDatabase.clear();
       log.clear();
     },
   };

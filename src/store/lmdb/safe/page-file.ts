@@ -45,7 +45,7 @@ export const newestMeta = ({ metas }: Pick<PageFile, "metas">): Meta | undefined
   return first && second && newerMeta(first, second);
 };
 
-/** Pages of a tree as LMDB lays them out (`MDB_page`, `MDB_node`), little-endian, checked before anything in them is believed. */
+// Pages of a tree as LMDB lays them out (`MDB_page`, `MDB_node`), little-endian, checked before anything in them is believed.
 
 interface TreeNode {
   key: Buffer;
