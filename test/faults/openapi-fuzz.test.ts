@@ -197,6 +197,6 @@ describe("random requests made from the OpenAPI document", () => {
     expect(errors).to.deep.equal([]);
     expect((await send({ method: "GET", path: "/api/blockchain", headers: {}, body: undefined })).status).to.equal(200);
     if (runs > 1_000) console.log(statuses, slowest);
-    expect(Object.keys(statuses).length).to.be.above(3);
+    expect(statuses).to.include.keys(runs > 1_000 ? [200, 400, 401, 404] : [200, 400]);
   });
 });

@@ -98,7 +98,6 @@ export const reviewed: readonly Reviewed[] = [
   { file: "src/webhooks/send/http-sender.ts", source: "[\\p{Cc}\\s]+", origin: "short", hard: [["", " ", "x"], ["", " x", ""]] },
   { file: "src/webhooks/send/target-guard.ts", source: "#.*", origin: "short", hard: [["", "#", ""]] },
   { file: "src/webhooks/send/target-guard.ts", source: "\\s+", origin: "short", hard: [["", " ", "x"]] },
-  { file: "src/webhooks/register/archive.ts", source: "^-?\\d+$", origin: "short", hard: [["", "1", "x"]] },
   { file: "examples/standalone/options.ts", source: "^(?:\\/[\\w.~-]+)+$", origin: "short", hard: [["", "/a", "!"]] },
   { file: "src/webhooks/send/target-guard.ts", source: "^(?:.+\\.)?localhost\\.?$", origin: "short", hard: [["", ".localhost", "x"], ["", ".", ""], ["", "a", ""]] },
   // Rewards in the files of a fork's folder and of a chain, which are the operator's.
