@@ -70,6 +70,8 @@ export interface FeedNeeds {
 
 /** Milliseconds that one request may look for events: a filter may find none in many blocks. */
 const longestLook = 2_000;
+/** Milliseconds between two looks: another process may write the log of the host's events, and tells nobody. */
+const lookInterval = 250;
 /** Whoever wants no more events than this needs no more groups; for others as many are read at a time as a few milliseconds give. */
 const fewEvents = 10;
 
@@ -117,7 +119,7 @@ export const readFeed = async (
       remainingMs = wait * 1000 - (performance.now() - begun)
     ) {
       const since = performance.now();
-      await waiter.wait(remainingMs);
+      await waiter.wait(Math.min(remainingMs, lookInterval));
       waited?.(performance.now() - since);
       await look();
     }

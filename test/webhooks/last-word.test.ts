@@ -317,15 +317,18 @@ describe("the last that a webhook is told", () => {
     expect(lastWord(t1.id)).to.equal("transaction.reverted");
   });
 
+  /** Each event takes so long that it is written in a transaction of its own. */
+  const wrapStore = (store: WebhookStore): WebhookStore => ({
+    ...store,
+    append: (...args) => {
+      for (const begun = performance.now(); performance.now() - begun < 3; );
+      return store.append(...args);
+    },
+  });
+  const above = (from: number): FullBlock[] =>
+    Array.from({ length: 2 * rules.milestones.at(rich).activeDelegates + 3 }, (_, n) => blockOf(String(from + n)));
+
   it("is that a block is applied, though it is final by the time at which the webhook comes to it", async () => {
-    // Each event takes so long that it is written in a transaction of its own.
-    const wrapStore = (store: WebhookStore): WebhookStore => ({
-      ...store,
-      append: (...args) => {
-        for (const begun = performance.now(); performance.now() - begun < 3; );
-        return store.append(...args);
-      },
-    });
     await begin({}, { wrapStore });
     const { id } = stage.engine.create({ events: blockEvents, target: receiver.url });
     const all = [b, next, other];
@@ -333,14 +336,27 @@ describe("the last that a webhook is told", () => {
     refused.add(`block.reverted ${next.block.id}`);
     for (const _ of all) scripted.revert();
     await quiet(id);
-    const above = 2 * rules.milestones.at(rich).activeDelegates + 3;
-    for (const full of all) scripted.apply(full);
-    for (let n = 0; n < above; n++) scripted.apply(blockOf(String(6_000_000_000 + n)));
+    for (const full of [...all, ...above(6_000_000_000)]) scripted.apply(full);
     await quiet(id);
     refused.clear();
     stage.clock.advance(2 * day);
     await quiet(id);
     expect(lastWord(next.block.id)).to.equal("block.applied");
+  });
+
+  it("is that a transaction is applied, though it comes in a higher block, which is final by the time at which the webhook comes to it", async () => {
+    await begin({}, { wrapStore });
+    const { id } = stage.engine.create({ events: allEvents, target: receiver.url });
+    await apply(blockOf("3000000001", t1), id);
+    refused.add(`transaction.reverted ${t1.id}`);
+    scripted.revert();
+    await quiet(id);
+    for (const full of [b, next, other, blockOf("3000000002", t1), ...above(6_000_000_000)]) scripted.apply(full);
+    await quiet(id);
+    refused.clear();
+    stage.clock.advance(2 * day);
+    await quiet(id);
+    expect(lastWord(t1.id)).to.equal("transaction.applied");
   });
 
   for (const events of [["block.applied"], blockEvents]) {

@@ -632,6 +632,22 @@ describe("a webhook that has room for a part of a block", () => {
     await stage.count(id, "delivered", 1 + withTransactions.transactions.length);
   });
 
+  it("is told that it is reverted, though it was final when it was sent the part", async () => {
+    const answer = hold();
+    stage.engine.create({ events, target: receiver.url });
+    await stage.engine.settled();
+    const above = 2 * rules.milestones.at(withTransactions.block.height).activeDelegates + 2;
+    scripted.apply(withTransactions);
+    for (let n = 0; n < above; n++) scripted.apply({ ...b, block: { ...b.block, id: String(7_000_000_000 + n) } });
+    await receiver.until(1);
+    await stage.engine.settled();
+    for (let n = 0; n <= above; n++) scripted.revert();
+    await stage.engine.settled();
+    answer();
+    const isReverted = (id: string): boolean => told().findLast((name) => name.endsWith(` ${id}`))?.includes("reverted") !== false;
+    await eventually(() => (isReverted(withTransactions.block.id) && isReverted(one) ? true : undefined));
+  });
+
   it("goes on where the block is reverted before the rest has room; its last word on each transaction is the chain's", async () => {
     const answer = hold();
     const { id } = stage.engine.create({ events, target: receiver.url });

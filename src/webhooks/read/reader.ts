@@ -268,10 +268,12 @@ const createRound = (
   const finalFor = async ({ ledgerMayBeOffChain, position }: Cohort): Promise<FinalAt> => {
     const lowest = keepsChain ? genesisHeight : finalInLog(position.cursor);
     // Trim nothing above genesis: the walk still needs the lower blocks.
-    if (!keepsChain || ledgerMayBeOffChain) return () => lowest;
+    if (!keepsChain || ledgerMayBeOffChain) return () => ({ applied: lowest, reverted: lowest });
     const final = (await follow.tip({ confirmations: "final", hostEvents: false })).block?.height ?? 0;
+    const finality = Math.max(0, ((await follow.height()) ?? 0) - final);
     // Nothing above the position: blocks that were reverted there are applied again only with the groups to come, final as they may be.
-    return ({ cursor }) => Math.min(final, heightOf(cursor));
+    // Their transactions may come in later ones: for as long as at the tip.
+    return ({ cursor }) => ({ applied: Math.min(final, heightOf(cursor)), reverted: Math.min(final, heightOf(cursor) - finality) });
   };
 
   /** A replay stays behind the live position, so that it overtakes nothing. Undefined while it has nothing to read up to there. */

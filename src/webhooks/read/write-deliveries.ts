@@ -47,8 +47,8 @@ export interface Positions {
   isCurrent(reader: Reader): boolean;
   /** Whether they are those of a replay. */
   isOnRequest: boolean;
-  /** Height up to which the ledger of a webhook at that position has nothing. */
-  finalAt(position: Position): number;
+  /** Heights up to which the ledger of a webhook at that position has no blocks that are applied, and none that are reverted. */
+  finalAt(position: Position): { applied: number; reverted: number };
   /** Writes where a webhook is. `floor`: up to which its ledger has nothing. */
   put(reader: Reader, position: Position, floor: number): void;
 }
@@ -164,7 +164,7 @@ class Writing {
     if (found !== undefined && "entry" in found) return { webhookId, ...found, isBegun: true };
     const [height = 0] = block.heights;
     // What is final is not kept in the ledger.
-    const isFinal = height <= this.positions.finalAt(matched.after);
+    const isFinal = height <= this.positions.finalAt(matched.after).applied;
     // A block that the ledger does not have is sent whole, even transactions that the receiver knows from a reverted block. `sent` is kept
     // only to decide about reversals later.
     const entry = isFinal ? undefined : { height, id: block.id, isReverted: isReversed, deliveries: [], sent: found?.sent ?? [] };
@@ -271,9 +271,10 @@ class Writing {
     for (const [webhookId, position] of this.transaction.reached) {
       const reader = this.readers.get(webhookId);
       if (reader === undefined) continue;
-      const final = this.positions.finalAt(position);
-      this.store.trimLedger(webhookId, final);
-      this.positions.put(reader, position, final);
+      this.store.trimLedger(webhookId, this.positions.finalAt(position));
+      // A final block that is begun is not in the ledger either.
+      const begun = position.part?.isReversal === false ? position.part.block : position.cursor;
+      this.positions.put(reader, position, this.positions.finalAt({ cursor: begun }).applied);
     }
   }
 }

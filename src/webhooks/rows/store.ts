@@ -51,9 +51,16 @@ const openRows = (environment: LogEnvironment): { db: WebhookDatabases; instance
 
 type EntryName = Pick<LedgerEntry, "isReverted" | "height" | "id">;
 
-/** Keys of a webhook's blocks below a height. */
-const keysOfLedger = ({ ledger }: WebhookDatabases, webhookId: number, height: number): [0 | 1, number, number, string][] =>
-  ([0, 1] as const).flatMap((side) => [...ledger.getKeys({ start: [side, webhookId, 0, ""], end: [side, webhookId, height, ""] })]);
+interface LedgerHeights {
+  applied: number;
+  reverted: number;
+}
+
+/** Keys of a webhook's blocks up to a height. */
+const keysOfLedger = ({ ledger }: WebhookDatabases, webhookId: number, upTo: LedgerHeights): [0 | 1, number, number, string][] =>
+  ([[0, upTo.applied], [1, upTo.reverted]] as const).flatMap(([side, height]) => [
+    ...ledger.getKeys({ start: [side, webhookId, 0, ""], end: [side, webhookId, Math.max(0, height) + 1, ""] }),
+  ]);
 
 const registerRows = (db: WebhookDatabases, { tally, count }: Transactions) => {
   const noteChange = (id: number): void => {
@@ -96,7 +103,7 @@ const registerRows = (db: WebhookDatabases, { tally, count }: Transactions) => {
     removeWebhook: (id: number): void => {
       db.register.removeSync(id);
       db.progress.removeSync(id);
-      for (const key of keysOfLedger(db, id, beyondAll)) db.ledger.removeSync(key);
+      for (const key of keysOfLedger(db, id, { applied: beyondAll, reverted: beyondAll })) db.ledger.removeSync(key);
       db.removed.putSync(id, count(counters.lastDelivery));
       noteChange(id);
     },
@@ -122,9 +129,9 @@ const ledgerRows = (db: WebhookDatabases) => ({
   ledgerEntry: (webhookId: number, entry: EntryName): LedgerEntry | undefined => db.ledger.get(keyOfEntry(webhookId, entry)),
   putLedgerEntry: (webhookId: number, entry: LedgerEntry): void => void db.ledger.putSync(keyOfEntry(webhookId, entry), entry),
   removeLedgerEntry: (webhookId: number, entry: LedgerEntry): void => void db.ledger.removeSync(keyOfEntry(webhookId, entry)),
-  /** Removes blocks at a height or below. */
-  trimLedger: (webhookId: number, height: number): void => {
-    for (const key of keysOfLedger(db, webhookId, height + 1)) db.ledger.removeSync(key);
+  /** Removes blocks up to a height: of those that it counts as applied, and of those that were reverted. */
+  trimLedger: (webhookId: number, upTo: LedgerHeights): void => {
+    for (const key of keysOfLedger(db, webhookId, upTo)) db.ledger.removeSync(key);
   },
 });
 
