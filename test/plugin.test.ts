@@ -336,6 +336,22 @@ describe("createApiPlugin", () => {
     expect(copy.webhooks?.get(id).target).to.equal("https://example.com/");
   });
 
+  it("answers a feed that waits with the host's events that another process wrote", async () => {
+    const dataDir = temporaryFolder();
+    const { snapshot, apply } = createMemoryAdapter(chain.network);
+    apply(chain.network.genesisBlock);
+    await create({ dataDir, chain: { snapshot } }).start();
+    const beside = create({ dataDir, chain: { snapshot }, events: new EventEmitter(), options: { webhooks: { deliver: false } } });
+    const url = await listening(beside);
+    const { meta } = (await (await fetch(`${url}/events/feed?after=tip`)).json()) as { meta: { cursor: string } };
+    const began = performance.now();
+    const waiting = fetch(`${url}/events/feed?after=${encodeURIComponent(meta.cursor)}&wait=60`);
+    events.emit("peer.added", { ip: "192.0.2.7" });
+    const { data } = (await (await waiting).json()) as { data: { event: string }[] };
+    expect(data.map(({ event }) => event)).to.deep.equal(["peer.added"]);
+    expect(performance.now() - began).to.be.below(30_000);
+  });
+
   it("can start again after a host's chain failed to stop", async () => {
     const { snapshot, apply } = createMemoryAdapter(chain.network);
     apply(chain.network.genesisBlock);
