@@ -7,10 +7,11 @@ const secondNames = new Map([...canonicalNames].map(([second, canonical]) => [ca
 
 export const canonicalEvent = (name: string): string => canonicalNames.get(name) ?? name;
 
-const reversals = new Set(["block.reverted", "transaction.reverted", "booking.reverted"]);
+/** Events that apply or revert a block or transaction. Those that a host declares do not, whatever their names end in. */
+export const ledgerEvent = /^(block|transaction|booking)\.(applied|reverted)$/;
 
-/** Whether an event takes back what another has told. Those that a host declares do not, whatever their names end in. */
-export const isReversal = (event: string): boolean => reversals.has(event);
+/** Whether an event takes back what another has told. */
+export const isReversal = (event: string): boolean => ledgerEvent.exec(event)?.[2] === "reverted";
 
 /** Sent only to readers that name them, as there are several for each transaction. */
 export const bookingEvents = ["booking.applied", "booking.reverted"] as const;

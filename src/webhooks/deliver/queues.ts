@@ -215,6 +215,9 @@ const createTargets = ({ limit: ofAll, concurrencyPerTarget, pauseOf }: QueuesNe
   return { targets, targetOf, release };
 };
 
+/** Pings are due at a time. */
+export const isFirstAttempt = ({ state, dueAt }: DeliveryRow): boolean => state === "pending" && dueAt === null;
+
 /** Looks for the next first attempts in the store. Those above `upTo` are about to be added: all of them, or none, may be sent. */
 const createHeads = ({ store, underWay, supersede }: QueuesNeeds, upTo: () => number) => {
   const isFreeToGo = (id: number): boolean => !underWay.has(id) && !store.isChanging(id);
@@ -227,7 +230,7 @@ const createHeads = ({ store, underWay, supersede }: QueuesNeeds, upTo: () => nu
         if (id > upTo()) return;
         if (!isFreeToGo(id)) continue;
         const row = store.delivery(webhookId, id);
-        if (row === undefined || row.state !== "pending" || row.dueAt !== null) continue;
+        if (row === undefined || !isFirstAttempt(row)) continue;
         if (row.isTakenBack === true) supersede(row);
         else yield row;
       }

@@ -1,6 +1,7 @@
 import type { Clock } from "../../../types/node-context.js";
 import {
   type InFlight,
+  isFirstAttempt,
   isFree,
   lookAgain,
   type Limit,
@@ -82,21 +83,18 @@ const createNextFirst = (needs: NextNeeds) => {
     return next;
   };
 
-  /** As the store has them; undefined if one is no first attempt any more. */
-  const readAgain = ({ queue, rows }: Next): DeliveryRow[] | undefined => {
-    const again = rows.flatMap(({ id }) => store.delivery(queue.webhook.id, id) ?? []);
-    const are = again.length === rows.length && again.every(({ state, dueAt, isTakenBack }) => state === "pending" && dueAt === null && isTakenBack !== true);
-    return are ? again : undefined;
+  /** Whether the first of them, which the queue keeps in memory, still waits. The others were just read. */
+  const stillWaits = ({ queue, rows: [first] }: Next): boolean => {
+    const row = first && store.delivery(queue.webhook.id, first.id);
+    return row !== undefined && isFirstAttempt(row) && row.isTakenBack !== true;
   };
 
   return (target: Target, times: Times): Next | undefined => {
     if (isOvertaken(target)) return undefined;
     for (;;) {
       const next = earliest(target, times);
-      if (next === undefined) return undefined;
-      // A queue keeps its next delivery in memory: the chain may have taken it back in the transaction that was just committed.
-      const rows = readAgain(next);
-      if (rows !== undefined) return { ...next, rows };
+      // The chain may have taken it back in the transaction that was just committed.
+      if (next === undefined || stillWaits(next)) return next;
       lookAgain(next.queue);
     }
   };

@@ -1,7 +1,7 @@
 import { runSliced, type Sliced } from "../../async/time-slicing.js";
 import { type Cursor, cursorText, type FollowEvent, type Group, parseCursor } from "../../follow/index.js";
 import { placeIn } from "../../follow/derive.js";
-import { canonicalEvent, eventsFor, isReversal, namesEvent } from "../../follow/event-names.js";
+import { canonicalEvent, eventsFor, isReversal, ledgerEvent, namesEvent } from "../../follow/event-names.js";
 import type { Undecided } from "../conditions/matcher.js";
 import type { PatternWorker } from "../conditions/pattern.js";
 import type { Register } from "../register/register.js";
@@ -42,9 +42,6 @@ export const knowledgeAfter = (before: Knowledge, { isReversal: isReverted, key,
   if (attempt === "arrived") return noKnowledge;
   return before.known === "yes" ? { ...before, known: "maybe" } : before;
 };
-
-/** Events that apply or revert a block or transaction. Those that a host declares do not, whatever their names end in. */
-const ledgerEvent = /^(block|transaction|booking)\.(applied|reverted)$/;
 
 /** `block.reverted` for `block.applied` and the other way round. Undefined for events that have no opposite. */
 const oppositeOf = (event: string): string | undefined => {
