@@ -1,11 +1,11 @@
 /**
- * Checks the OpenAPI document of a node with webhooks, as it serves it: Spectral's and Redocly's rules have nothing to say, and the
- * clients that two generators make of it compile strictly and work. These tools are large, so they are installed here when they are needed,
- * into a folder of their own that stays for the next time.
+ * Checks the OpenAPI document of a node with webhooks, as it serves it: Spectral's and Redocly's rules have nothing to say, the TypeScript
+ * clients of two generators compile strictly and work, and the Python classes of a third read every reply exactly. These tools are large, so
+ * they are installed here when they are needed, into a folder of their own that stays for the next time.
  */
 import { execFile, execFileSync, spawnSync } from "node:child_process";
 import { EventEmitter } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -77,14 +77,21 @@ const compile = (folder: string): void => {
   run("tsc", "--project", project);
 };
 
-/** What a user of both clients writes: types of the one, calls of the other. */
+/** What users of the clients write: openapi-fetch with the types of openapi-typescript, and the calls of hey-api. */
 const programOf = (origin: string, prefix: string): string => `
+import createFetchClient from "openapi-fetch";
 import type { paths } from "./types.js";
 import { getBlock, getWallets, searchTransactions } from "./client/index.js";
 import { client } from "./client/client.gen.js";
 
 type Block = paths["/blocks/{id}"]["get"]["responses"]["200"]["content"]["application/json"];
 client.setConfig({ baseUrl: "${origin}/api${prefix}" });
+
+const fetched = createFetchClient<paths>({ baseUrl: "${origin}/api${prefix}" });
+const top = (await fetched.GET("/wallets", { params: { query: { limit: 1, orderBy: "balance:desc" } } })).data?.data[0];
+if (typeof top?.balance !== "${prefix === "" ? "number" : "string"}") throw new Error("GET /wallets: " + JSON.stringify(top));
+const none = (await fetched.GET("/blocks/{id}", { params: { path: { id: "99999999" } } })).error;
+if (none === undefined || !("code" in none) || none.code !== "BLOCK_NOT_FOUND") throw new Error("GET /blocks: " + JSON.stringify(none));
 
 const block: Block | undefined = (await getBlock({ path: { id: "1" } })).data;
 if (block?.data.height !== 1) throw new Error("getBlock: " + JSON.stringify(block));
@@ -102,20 +109,47 @@ const { error } = await getBlock({ path: { id: "99999999" } });
 if (error === undefined || !("code" in error) || error.code !== "BLOCK_NOT_FOUND") throw new Error("getBlock: " + JSON.stringify(error));
 `;
 
+type Content = Record<string, { schema?: { $ref?: string }; example?: unknown }>;
+
+interface Document {
+  paths: Record<string, Record<string, { responses?: Record<string, { content?: Content }> }>>;
+  components: { schemas: Record<string, unknown> };
+}
+
+/** Makes Python classes of the replies' schemas, and writes down the example of each reply. */
+const writePython = (document: string, folder: string): void => {
+  // JSON Schema is what quicktype reads.
+  const { paths, components } = JSON.parse(readFileSync(document, "utf8").replaceAll("#/components/schemas/", "#/definitions/")) as Document;
+  const responses = Object.values(paths).flatMap((path) => Object.values(path).flatMap(({ responses = {} }) => Object.values(responses)));
+  const examples = responses.flatMap(({ content }) => {
+    const { schema, example } = content?.["application/json"] ?? {};
+    return schema?.$ref === undefined || example === undefined ? [] : [{ schema: schema.$ref.slice("#/definitions/".length), example }];
+  });
+  const properties = Object.fromEntries(examples.map(({ schema }) => [schema, { $ref: `#/definitions/${schema}` }]));
+  writeFileSync(join(folder, "schema.json"), JSON.stringify({ type: "object", properties, definitions: components.schemas }));
+  writeFileSync(join(folder, "examples.json"), JSON.stringify(examples));
+  run("quicktype", "--src-lang", "schema", "--lang", "python", "--top-level", "Replies", "--out", join(folder, "replies.py"), join(folder, "schema.json"));
+};
+
 const check = (origin: string, { document, prefix }: Described, folder: string): void => {
   run("spectral", "lint", document, "--ruleset", fileURLToPath(new URL("spectral.yaml", import.meta.url)), "--fail-severity", "hint");
   lintByRedocly(document);
   run("openapi-typescript", document, "--output", join(folder, "types.ts"));
   run("openapi-ts", "--input", document, "--output", join(folder, "client"), "--client", "@hey-api/client-fetch");
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+  symlinkSync(join(tools, "node_modules"), join(folder, "node_modules"));
   writeFileSync(join(folder, "program.ts"), programOf(origin, prefix));
   compile(folder);
+  writePython(document, folder);
 };
 
-/** Does not block: this process serves what the program asks. */
-const runProgram = async (folder: string): Promise<void> => {
-  await promisify(execFile)(process.execPath, ["--import", "tsx", join(folder, "program.ts")], { cwd: fileURLToPath(new URL("../../", import.meta.url)) });
-  console.log("A program with both clients has run.");
+/** Does not block: this process serves what the programs ask. */
+const runPrograms = async (folder: string, api: string): Promise<void> => {
+  const runFile = promisify(execFile);
+  await runFile(process.execPath, ["--import", "tsx", join(folder, "program.ts")], { cwd: fileURLToPath(new URL("../../", import.meta.url)) });
+  console.log("A program with the TypeScript clients has run.");
+  if (spawnSync("python3", ["--version"]).status !== 0) return console.log("Python is not installed: its classes are not checked.");
+  process.stdout.write((await runFile("python3", [fileURLToPath(new URL("read_replies.py", import.meta.url)), folder, api])).stdout);
 };
 
 install();
@@ -126,7 +160,7 @@ try {
   for (const described of await documents(origin, folder)) {
     const made = mkdtempSync(join(folder, "made-"));
     check(origin, described, made);
-    await runProgram(made);
+    await runPrograms(made, `${origin}/api${described.prefix}`);
   }
 } finally {
   await plugin.stop();
