@@ -12,6 +12,15 @@ export interface SqliteHandle {
   };
 }
 
+/**
+ * Lets a handle wait up to five seconds for other processes that read or write the file, unless it has a time limit of its own. Without one,
+ * as `node:sqlite` opens it, somebody who looks at the tables would make a transaction fail.
+ */
+export const waitForOthers = (db: SqliteHandle): void => {
+  const { timeout } = db.prepare("PRAGMA busy_timeout").get() as { timeout: number };
+  if (timeout === 0) db.exec("PRAGMA busy_timeout = 5000");
+};
+
 /** Commits if `work` resolves, rolls back if it rejects. Another process waits for the end. */
 export const inSqlite = async <T>(db: SqliteHandle, work: () => T | Promise<T>): Promise<T> => {
   db.exec("BEGIN IMMEDIATE");

@@ -1,4 +1,4 @@
-import { inSqlite, type SqliteHandle } from "./databases.js";
+import { inSqlite, type SqliteHandle, waitForOthers } from "./databases.js";
 import { conflict, type FollowerStore, mostPlaces, quoted, schemaChanged, type StoreOptions, tooDeep, type Writing } from "./store.js";
 
 const tables = `
@@ -105,6 +105,7 @@ export const sqliteStore = <Handle extends SqliteHandle>(db: Handle, { tables: w
   return {
     undoes: watched.length > 0,
     open: async () => {
+      waitForOthers(db);
       // Rows that an INSERT OR REPLACE replaces are logged, too.
       db.exec("PRAGMA recursive_triggers = ON");
       await inSqlite(db, () => {

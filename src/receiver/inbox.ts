@@ -1,4 +1,4 @@
-import { inPostgres, inSqlite, type PostgresClient, type PostgresPool, type SqliteHandle } from "../follower/databases.js";
+import { inPostgres, inSqlite, type PostgresClient, type PostgresPool, type SqliteHandle, waitForOthers } from "../follower/databases.js";
 
 /** Remembers which deliveries were handled. */
 export interface Inbox<Tx> {
@@ -60,6 +60,7 @@ const tableOf = ({ table = "portico_inbox" }: InboxOptions): string => {
 export const sqliteInbox = <Handle extends SqliteHandle>(db: Handle, options: InboxOptions = {}): Inbox<Handle> => {
   const table = tableOf(options);
   const inTurn = createQueue();
+  waitForOthers(db);
   db.exec(`CREATE TABLE IF NOT EXISTS ${table} (id TEXT PRIMARY KEY, handled_at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP) WITHOUT ROWID`);
   const [find, insert] = [db.prepare(`SELECT 1 AS found FROM ${table} WHERE id = ?`), db.prepare(`INSERT INTO ${table} (id) VALUES (?)`)];
 

@@ -42,70 +42,15 @@ const delegateFigures = async (snapshot: ChainSnapshot): Promise<DelegateFigures
 
 const byText = (a: string, b: string): number => (a < b ? -1 : 1);
 
-/** What the real node reports about wallets, except what has no counterpart here. */
-const reportedWallets = ({ wallets }: Chain) =>
-  wallets
-    .map(
-      ({
-        address,
-        publicKey,
-        username,
-        secondPublicKey,
-        vote,
-        balance,
-        nonce,
-        multiSignature,
-        lockedBalance,
-        isDelegate,
-        resigned,
-      }) => ({
-        address,
-        publicKey,
-        username,
-        secondPublicKey,
-        vote,
-        balance,
-        nonce,
-        multiSignature,
-        lockedBalance,
-        isDelegate,
-        resigned,
-      }),
-    )
-    .sort((a, b) => byText(a.address, b.address));
+/** What the real node reports, except what has no counterpart here. */
+const pick = <T extends object>(rows: readonly T[], members: readonly (keyof T)[]): Partial<T>[] =>
+  rows.map((row) => Object.fromEntries(members.flatMap((member) => (member === "rank" && row[member] === undefined ? [] : [[member, row[member]]]))) as Partial<T>);
 
-const reportedDelegates = ({ delegates }: Chain) =>
-  delegates
-    .map(
-      ({
-        username,
-        address,
-        publicKey,
-        voteBalance,
-        rank,
-        producedBlocks,
-        forgedFees,
-        forgedRewards,
-        forgedTotal,
-        approval,
-        lastBlock,
-        resigned,
-      }) => ({
-        username,
-        address,
-        publicKey,
-        voteBalance,
-        ...(rank === undefined ? {} : { rank }),
-        producedBlocks,
-        forgedFees,
-        forgedRewards,
-        forgedTotal,
-        approval,
-        lastBlock,
-        resigned,
-      }),
-    )
-    .sort((a, b) => byText(a.username, b.username));
+const walletMembers = ["address", "publicKey", "username", "secondPublicKey", "vote", "balance", "nonce", "multiSignature", "lockedBalance", "isDelegate", "resigned"] as const;
+const reportedWallets = ({ wallets }: Chain) => pick([...wallets].sort((a, b) => byText(a.address, b.address)), walletMembers);
+
+const delegateMembers = ["username", "address", "publicKey", "voteBalance", "rank", "producedBlocks", "forgedFees", "forgedRewards", "forgedTotal", "approval", "lastBlock", "resigned"] as const;
+const reportedDelegates = ({ delegates }: Chain) => pick([...delegates].sort((a, b) => byText(a.username, b.username)), delegateMembers);
 
 /** What computes the state: the tests' own adapter, and the LMDB store. */
 const keepers = {

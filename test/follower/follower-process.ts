@@ -1,10 +1,10 @@
-/** A follower to be killed: `follower-process.ts NODE POSTGRES_PORT USER`, in the database `postgres`. */
-import pg from "pg";
+/** A follower that kills itself: `follower-process.ts NODE STATEMENT PLACE…` (`openToDie`). */
 import { createClient } from "../../src/client/index.js";
 import { runFollower } from "../../src/follower/index.js";
-import { applyBlock, openPostgres } from "./rows.js";
+import { openToDie } from "../fixtures/databases.js";
+import { applyBlock, inPostgres, inSqlite } from "./rows.js";
 
-const [, , node = "", port = "", user = ""] = process.argv;
-const pool = new pg.Pool({ host: "127.0.0.1", port: Number(port), user, database: "postgres" });
-process.stdout.write("runs\n");
-await runFollower({ client: createClient(node), store: openPostgres(pool).store(true), apply: applyBlock });
+const [, , node = "", statement, ...place] = process.argv;
+const opened = openToDie(place, Number(statement));
+const { store } = "sqlite" in opened ? inSqlite(opened.sqlite) : inPostgres(opened.postgres);
+await runFollower({ client: createClient(node), store: store(true), apply: applyBlock });

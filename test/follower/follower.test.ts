@@ -9,7 +9,8 @@ import { hasPostgres } from "../fixtures/postgres.js";
 import { until } from "../fixtures/until.js";
 import { activeDelegates, blockData, genesis, network, transferData } from "../follow/schedule.js";
 import { ForkingChain } from "../live/forking-host.js";
-import { applyBlock, type Query, rowsOf } from "./rows.js";
+import type { Query } from "../fixtures/databases.js";
+import { applyBlock, rowsOf } from "./rows.js";
 import { startInPostgres, startSqlite } from "./stores.js";
 
 const startNode = () => startMovingNode(network, genesis, { rateLimit: false });
@@ -170,22 +171,6 @@ for (const [name, open] of Object.entries(databases)) {
       await first.stop();
       const error: unknown = await store(true).write("3-another", () => Promise.resolve()).catch((reason: unknown) => reason);
       expect(error).to.be.instanceOf(FollowerError).with.property("code", "FOLLOWER_CONFLICT");
-    });
-
-    // Two handles of one SQLite file would wait for each other within this process.
-    if (name !== "SQLite") it("leaves the store to the one that wrote first where two follow into it", async () => {
-      const node = await startNode();
-      await grow(node, "trunk", 3);
-      const { store } = await open();
-      const first = start({ client: clientOf(node), store: store(true), apply });
-      await first.at(4);
-      const second = start({ client: clientOf(node), store: store(true), apply });
-      await grow(node, "more", 3);
-      await until("the end of one", () => first.failed() !== undefined || second.failed() !== undefined);
-      const [failed, other] = first.failed() === undefined ? [second, first] : [first, second];
-      expect((failed.failed() as FollowerError).code).to.equal("FOLLOWER_CONFLICT");
-      await other.at(7);
-      await other.stop();
     });
 
     it("begins where it is told, once; stays behind by confirmations; says how far it is", async () => {

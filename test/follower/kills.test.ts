@@ -1,75 +1,120 @@
 import { expect } from "chai";
-import pg from "pg";
 import { createClient } from "../../src/client/index.js";
 import { runFollower } from "../../src/follower/index.js";
-import { atEndOfTest } from "../at-end.js";
 import { startMovingNode } from "../e2e/moving-node.js";
 import { onlyWhere } from "../fixtures/installed.js";
+import { lastingDatabases } from "../fixtures/lasting-databases.js";
 import { count, isLong, seedOr } from "../fixtures/long.js";
-import { hasPostgres, startPostgres } from "../fixtures/postgres.js";
-import { run, type StartedProcess } from "../fixtures/process.js";
-import { programOf } from "../fixtures/programs.js";
+import { run, runProgram, type StartedProcess } from "../fixtures/process.js";
 import { until } from "../fixtures/until.js";
 import { activeDelegates, blockData, genesis, network, randomFrom } from "../follow/schedule.js";
 import { ForkingChain } from "../live/forking-host.js";
-import { applyBlock, created, openPostgres, rowsOf } from "./rows.js";
-import { startInPostgres } from "./stores.js";
+import { applyBlock, created, rowsOf } from "./rows.js";
+import { startSqlite } from "./stores.js";
 
-const kills = count(2, 500);
+const kills = count(3, 500);
+/** Most kills come within the transactions of a few blocks; some while the store is opened. */
+const statements = 250;
 
-describe("a follower with PostgreSQL that is killed", function () {
-  if (isLong) this.timeout(0);
-  onlyWhere(hasPostgres, "PostgreSQL is not installed: no follower is killed");
+/** A program that reads a file until it may not: nobody begins to read while another process waits to write. */
+const untilLocked = `
+const db = new (require("node:sqlite").DatabaseSync)(process.argv[1]);
+const read = () => { db.exec("SELECT * FROM payments"); setTimeout(read, 5); };
+read();`;
 
-  it(`${kills} times while the chain forks has the rows of one that was not`, async () => {
-    const random = randomFrom(seedOr(17));
-    const chain = new ForkingChain("killed", seedOr(17));
-    const node = await startMovingNode(network, genesis, { rateLimit: false });
-    const url = `http://127.0.0.1:${node.port}`;
-    const { port, user, stop } = await startPostgres();
-    atEndOfTest(stop);
-    const pool = new pg.Pool({ host: "127.0.0.1", port, user, database: "postgres" });
-    atEndOfTest(() => pool.end());
-    await pool.query(created);
-    const program = programOf(new URL("follower-process.ts", import.meta.url));
-    const start = async (): Promise<StartedProcess> => {
-      const started = run(process.execPath, [program, url, String(port), user]);
-      await started.line(/^runs$/);
-      return started;
+for (const [name, { isInstalled, otherwise, start }] of Object.entries(lastingDatabases)) {
+  describe(`a follower with ${name} that is a process`, function () {
+    if (isLong) this.timeout(0);
+    onlyWhere(isInstalled, otherwise);
+
+    /** A node with a chain that forks, a database with the tables, and what starts followers between them. */
+    const startAll = async () => {
+      const chain = new ForkingChain("killed", seedOr(17));
+      const node = await startMovingNode(network, genesis, { rateLimit: false });
+      const url = `http://127.0.0.1:${node.port}`;
+      const { place, query } = await start();
+      for (const sql of created) await query(sql);
+      let highest = 1;
+      return {
+        place,
+        query,
+        follow: (statement: number): StartedProcess => runProgram("test/follower/follower-process.ts", [url, String(statement), ...place]),
+        move: async (steps: number): Promise<void> => {
+          for (let step = 0; step < steps; step++) {
+            const next = chain.next();
+            if ("reverted" in next && next.reverted.height <= highest - 2 * activeDelegates) continue;
+            chain.take(next);
+            highest = Math.max(highest, chain.blocks.length);
+            if ("applied" in next) await node.apply(next.applied);
+            else await node.revert();
+          }
+        },
+        isAtTip: async (): Promise<boolean> => {
+          const [row] = await query("SELECT cursor FROM portico_follower").catch(() => []);
+          return row?.cursor === `${chain.blocks.length}-${chain.blocks.at(-1)?.id}`;
+        },
+        /** Ends the chain by a block that is no fork's, and gives the rows of a follower that was never killed. */
+        end: async (): Promise<unknown> => {
+          const last = { applied: blockData("last of all", chain.blocks.length + 1, chain.blocks.at(-1)?.id ?? null, []) };
+          chain.take(last);
+          await node.apply(last.applied);
+          const clean = await startSqlite();
+          const stopping = new AbortController();
+          const onProgress = ({ height }: { height: number }): void => void (height === chain.blocks.length && stopping.abort());
+          await runFollower({ client: createClient(url), store: clean.store(true), apply: applyBlock, signal: stopping.signal, onProgress });
+          return rowsOf(clean.query);
+        },
+      };
     };
-    const cursor = async (): Promise<string | undefined> =>
-      (await pool.query<{ cursor: string }>("SELECT cursor FROM portico_follower").catch(() => undefined))?.rows[0]?.cursor;
-    const tip = (): string => `${chain.blocks.length}-${chain.blocks.at(-1)?.id}`;
 
-    let highest = 1;
-    const move = async (steps: number): Promise<void> => {
-      for (let step = 0; step < steps; step++) {
-        const next = chain.next();
-        if ("reverted" in next && next.reverted.height <= highest - 2 * activeDelegates) continue;
-        chain.take(next);
-        highest = Math.max(highest, chain.blocks.length);
-        if ("applied" in next) await node.apply(next.applied);
-        else await node.revert();
+    it(`has the rows of one that was not killed, after ${kills} kills at any of its statements while the chain forks`, async () => {
+      const random = randomFrom(seedOr(17));
+      const { query, follow, move, isAtTip, end } = await startAll();
+      for (let kill = 0; kill < kills; kill++) {
+        const follower = follow(1 + Math.floor(random() * statements));
+        let code: number | null | undefined;
+        const ended = follower.ended.then((with_) => (code = with_));
+        while (code === undefined) {
+          await move(1 + Math.floor(random() * 10));
+          await until("the tip, or the kill", async () => code !== undefined || (await isAtTip()));
+        }
+        expect(await ended, follower.lines.join("\n")).to.equal(null);
       }
-    };
-    let follower = await start();
-    for (let kill = 0; kill < kills; kill++) {
-      const before = await cursor();
-      await move(1 + Math.floor(random() * 10));
-      // Killed somewhere on its way, or at its end.
-      if (before !== tip()) await until("a move of the cursor", async () => (await cursor()) !== before);
-      follower.kill("SIGKILL");
-      await follower.ended;
-      follower = await start();
-    }
-    const last = { applied: blockData("last of all", chain.blocks.length + 1, chain.blocks.at(-1)?.id ?? null, []) };
-    chain.take(last);
-    await node.apply(last.applied);
-    await until("the tip", async () => (await cursor()) === tip());
-    const clean = await startInPostgres();
-    const stopping = new AbortController();
-    const onProgress = ({ height }: { height: number }): void => void (height === chain.blocks.length && stopping.abort());
-    await runFollower({ client: createClient(url), store: clean.store(true), apply: applyBlock, signal: stopping.signal, onProgress });
-    expect(await rowsOf(openPostgres(pool).query)).to.deep.equal(await rowsOf(clean.query));
+      const survivor = follow(0);
+      const rows = await end();
+      await until("the tip", () => isAtTip());
+      expect(await rowsOf(query), survivor.lines.join("\n")).to.deep.equal(rows);
+    });
+
+    if (name === "SQLite") it("waits for somebody who reads its tables", async () => {
+      const { place, query, follow, move, isAtTip, end } = await startAll();
+      const follower = follow(0);
+      await move(3);
+      await until("the tip", () => isAtTip());
+      await query("BEGIN");
+      await query("SELECT * FROM payments");
+      const rows = end();
+      await run(process.execPath, ["-e", untilLocked, place[1] ?? ""]).line(/database is locked/);
+      await query("COMMIT");
+      await until("the tip", () => isAtTip());
+      expect(await rowsOf(query), follower.lines.join("\n")).to.deep.equal(await rows);
+    });
+
+    it("leaves the database to the one that wrote first where two follow into it", async () => {
+      const { query, follow, move, isAtTip, end } = await startAll();
+      const followers = [follow(0), follow(0)];
+      let first: number | undefined;
+      const ended = followers.map((follower, place) => follower.ended.then(() => void (first ??= place)));
+      while (first === undefined) {
+        await move(2);
+        await until("the tip, or the end of one", async () => first !== undefined || (await isAtTip()));
+      }
+      expect(followers[first]?.lines.join("\n")).to.include("FOLLOWER_CONFLICT");
+      const rows = await end();
+      await until("the tip", () => isAtTip());
+      expect(await rowsOf(query)).to.deep.equal(rows);
+      followers[1 - first]?.kill("SIGKILL");
+      await Promise.all(ended);
+    });
   });
-});
+}

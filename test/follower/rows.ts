@@ -1,14 +1,12 @@
-import type pg from "pg";
-import { type FollowerStore, type PostgresClient, postgresStore } from "../../src/follower/index.js";
+import { type FollowerStore, postgresStore, type SqliteHandle, sqliteStore } from "../../src/follower/index.js";
+import { type Pool, type Query, queryOfClient, queryOfHandle } from "../fixtures/databases.js";
 
 /** The tables of a follower: a row for each transaction, and balances that are inserted, updated and deleted. */
 export const tables = ["payments", "balances"];
-export const created = `
-CREATE TABLE payments (id TEXT PRIMARY KEY, height INTEGER NOT NULL, sender TEXT NOT NULL, amount TEXT NOT NULL);
-CREATE TABLE balances (address TEXT PRIMARY KEY, amount BIGINT NOT NULL, note TEXT);`;
-
-/** Runs SQL with `?` for its values. */
-export type Query = (sql: string, ...values: (string | number | null)[]) => Promise<Record<string, unknown>[]>;
+export const created = [
+  "CREATE TABLE payments (id TEXT PRIMARY KEY, height INTEGER NOT NULL, sender TEXT NOT NULL, amount TEXT NOT NULL)",
+  "CREATE TABLE balances (address TEXT PRIMARY KEY, amount BIGINT NOT NULL, note TEXT)",
+];
 
 export interface StoreUnderTest {
   store(undoes: boolean): FollowerStore<Query>;
@@ -16,20 +14,20 @@ export interface StoreUnderTest {
 }
 
 /** A store whose handlers get a function in the place of the database's own handle. */
-export const withQuery = <Tx>(store: FollowerStore<Tx>, queryOf: (tx: Tx) => Query): FollowerStore<Query> => ({
+const withQuery = <Tx>(store: FollowerStore<Tx>, queryOf: (tx: Tx) => Query): FollowerStore<Query> => ({
   ...store,
   write: (before, work) => store.write(before, (writing) => work({ ...writing, tx: queryOf(writing.tx) })),
 });
 
-const queryOfClient = (client: PostgresClient): Query => async (sql, ...values) => {
-  let place = 0;
-  return (await client.query(sql.replaceAll("?", () => `$${++place}`), values)).rows as Record<string, unknown>[];
-};
-
 /** A store in a database, which has the tables. */
-export const openPostgres = (pool: pg.Pool): StoreUnderTest => ({
+export const inPostgres = (pool: Pool): StoreUnderTest => ({
   store: (undoes) => withQuery(postgresStore(pool, undoes ? { tables } : {}), queryOfClient),
   query: queryOfClient(pool),
+});
+
+export const inSqlite = (db: SqliteHandle): StoreUnderTest => ({
+  store: (undoes) => withQuery(sqliteStore(db, undoes ? { tables } : {}), queryOfHandle),
+  query: queryOfHandle(db),
 });
 
 interface Booked {

@@ -9,16 +9,17 @@ import express from "express";
 import fastify from "fastify";
 import { Hono } from "hono";
 import Koa from "koa";
-import pg from "pg";
-import { createReceiver, Gone, type Inbox, Later, memoryInbox, postgresInbox, type ReceiverOptions, type SqliteHandle, sqliteInbox } from "../../src/receiver/index.js";
+import { createReceiver, Gone, type Inbox, Later, memoryInbox, type PostgresClient, postgresInbox, type ReceiverOptions, type SqliteHandle, sqliteInbox } from "../../src/receiver/index.js";
 import type { BlockData } from "../../types/events.js";
-import { atEnd, atEndOfTest } from "../at-end.js";
+import { atEndOfTest } from "../at-end.js";
 import { loadChain } from "../data/read.js";
 import { type MovingNode, startMovingNode } from "../e2e/moving-node.js";
 import { token, webhookOptions } from "../e2e/reader-options.js";
 import { openSqlite } from "../fixtures/sqlite.js";
 import { until } from "../fixtures/until.js";
-import { hasPostgres, startPostgres } from "../fixtures/postgres.js";
+import { poolOf, type Query, queryOfClient, queryOfHandle } from "../fixtures/databases.js";
+import { startInPostgres } from "../fixtures/lasting-databases.js";
+import { hasPostgres } from "../fixtures/postgres.js";
 import { onlyWhere } from "../fixtures/installed.js";
 
 const { network, blocks } = loadChain("core3-testnet-a");
@@ -235,35 +236,27 @@ const startMemory = (): InboxUnderTest => {
   return { inbox, other: inbox, write: (_tx, text) => Promise.resolve(void rows.push(text)), rows: () => Promise.resolve(rows) };
 };
 
+const written = (query: Query, queryOf: (tx: unknown) => Query): Pick<InboxUnderTest, "write" | "rows"> => ({
+  write: async (tx, text) => void (await queryOf(tx)("INSERT INTO paid VALUES (?)", text)),
+  rows: async () => (await query("SELECT text FROM paid")).map(({ text }) => String(text)),
+});
+
 const startSqlite = (): InboxUnderTest => {
   const db = openSqlite();
   db.exec("CREATE TABLE paid (text TEXT)");
   const inbox = sqliteInbox(db, { table: "handled" });
-  const write = (tx: unknown, text: string): Promise<void> => Promise.resolve(void (tx as SqliteHandle).prepare("INSERT INTO paid VALUES (?)").run(text));
-  return { inbox, other: inbox, write, rows: () => Promise.resolve(db.prepare("SELECT text FROM paid").all().map((row) => String((row as { text: unknown }).text))) };
+  return { inbox, other: inbox, ...written(queryOfHandle(db), (tx) => queryOfHandle(tx as SqliteHandle)) };
 };
 
-let postgres: Promise<{ port: number; user: string }> | undefined;
-
-const connect = async (): Promise<pg.Pool> => {
-  postgres ??= startPostgres().then((started) => {
-    atEnd(() => started.stop());
-    return started;
-  });
-  const pool = new pg.Pool({ host: "127.0.0.1", ...(await postgres), database: "postgres" });
-  atEndOfTest(() => pool.end());
-  return pool;
+const startOnPostgres = async (): Promise<InboxUnderTest> => {
+  const { pool, place } = await startInPostgres();
+  const another = poolOf(place);
+  atEndOfTest(() => another.end());
+  await pool.query("CREATE TABLE paid (text text)");
+  return { inbox: postgresInbox(pool), other: postgresInbox(another), ...written(queryOfClient(pool), (tx) => queryOfClient(tx as PostgresClient)) };
 };
 
-const startInPostgres = async (): Promise<InboxUnderTest> => {
-  const [pool, another] = [await connect(), await connect()];
-  await pool.query("DROP TABLE IF EXISTS paid, portico_inbox; CREATE TABLE paid (text text)");
-  const write = async (tx: unknown, text: string): Promise<void> => void (await (tx as pg.PoolClient).query("INSERT INTO paid VALUES ($1)", [text]));
-  const rows = async (): Promise<string[]> => (await pool.query<{ text: string }>("SELECT text FROM paid")).rows.map(({ text }) => text);
-  return { inbox: postgresInbox(pool), other: postgresInbox(another), write, rows };
-};
-
-for (const [name, start] of Object.entries({ memory: startMemory, SQLite: startSqlite, PostgreSQL: startInPostgres })) {
+for (const [name, start] of Object.entries({ memory: startMemory, SQLite: startSqlite, PostgreSQL: startOnPostgres })) {
   describe(`an inbox in ${name}`, () => {
     if (name === "PostgreSQL") onlyWhere(hasPostgres, "PostgreSQL is not installed: the inbox is not tested in it");
 
