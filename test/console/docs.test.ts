@@ -74,6 +74,9 @@ describe("the interactive reference, in Chromium", () => {
   /** Sends the request of an open operation, and returns status and body of the reply as the page shows them. */
   const tried = async (block: ReturnType<Page["locator"]>, parameters: Record<string, string> = {}): Promise<{ status: string; text: string }> => {
     for (const [name, value] of Object.entries(parameters)) await block.locator(`tr[data-param-name="${name}"] input`).fill(value);
+    // The reply before stays until the next one is there.
+    const clear = block.locator("button.btn-clear");
+    if ((await clear.count()) > 0) await clear.click();
     await block.locator("button.execute").click();
     const status = await block.locator(".live-responses-table .response-col_status").last().innerText();
     const text = await block.locator(".live-responses-table .response-col_description pre").first().innerText();
