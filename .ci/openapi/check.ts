@@ -30,17 +30,18 @@ const install = (): void => {
 interface Described {
   /** The OpenAPI document, as a file. */
   document: string;
-  /** What its paths have to choose the form of amounts. */
-  prefix: string;
+  /** What its paths are below. */
+  api: string;
+  amounts: "number" | "string";
 }
 
 /** The document for clients that take amounts in any form, and for those that take text. */
 const documents = async (origin: string, folder: string): Promise<Described[]> => {
   const described: Described[] = [];
-  for (const prefix of ["", "/strings"]) {
-    const document = join(folder, `openapi${prefix.replace("/", "-")}.json`);
-    writeFileSync(document, await (await fetch(`${origin}/api${prefix}/openapi.json`)).text());
-    described.push({ document, prefix });
+  for (const [amounts, api] of [["number", `${origin}/api`], ["string", `${origin}/api/strings`]] as const) {
+    const document = join(folder, `openapi-${amounts}.json`);
+    writeFileSync(document, await (await fetch(`${api}/openapi.json`)).text());
+    described.push({ document, api, amounts });
   }
   return described;
 };
@@ -78,18 +79,18 @@ const compile = (folder: string): void => {
 };
 
 /** What users of the clients write: openapi-fetch with the types of openapi-typescript, and the calls of hey-api. */
-const programOf = (origin: string, prefix: string): string => `
+const programOf = ({ api, amounts }: Described): string => `
 import createFetchClient from "openapi-fetch";
 import type { paths } from "./types.js";
 import { getBlock, getWallets, searchTransactions } from "./client/index.js";
 import { client } from "./client/client.gen.js";
 
 type Block = paths["/blocks/{id}"]["get"]["responses"]["200"]["content"]["application/json"];
-client.setConfig({ baseUrl: "${origin}/api${prefix}" });
+client.setConfig({ baseUrl: "${api}" });
 
-const fetched = createFetchClient<paths>({ baseUrl: "${origin}/api${prefix}" });
+const fetched = createFetchClient<paths>({ baseUrl: "${api}" });
 const top = (await fetched.GET("/wallets", { params: { query: { limit: 1, orderBy: "balance:desc" } } })).data?.data[0];
-if (typeof top?.balance !== "${prefix === "" ? "number" : "string"}") throw new Error("GET /wallets: " + JSON.stringify(top));
+if (typeof top?.balance !== "${amounts}") throw new Error("GET /wallets: " + JSON.stringify(top));
 const none = (await fetched.GET("/blocks/{id}", { params: { path: { id: "99999999" } } })).error;
 if (none === undefined || !("code" in none) || none.code !== "BLOCK_NOT_FOUND") throw new Error("GET /blocks: " + JSON.stringify(none));
 
@@ -98,7 +99,7 @@ if (block?.data.height !== 1) throw new Error("getBlock: " + JSON.stringify(bloc
 
 const wallets = (await getWallets({ query: { limit: 2, orderBy: "balance:desc" } })).data;
 const balance = wallets?.data[0]?.balance;
-if (typeof balance !== "${prefix === "" ? "number" : "string"}") throw new Error("getWallets: " + JSON.stringify(wallets));
+if (typeof balance !== "${amounts}") throw new Error("getWallets: " + JSON.stringify(wallets));
 
 const found = (await searchTransactions({ body: { type: 3 }, query: { limit: 1 } })).data;
 const asset = found?.data[0]?.asset;
@@ -131,14 +132,15 @@ const writePython = (document: string, folder: string): void => {
   run("quicktype", "--src-lang", "schema", "--lang", "python", "--top-level", "Replies", "--out", join(folder, "replies.py"), join(folder, "schema.json"));
 };
 
-const check = (origin: string, { document, prefix }: Described, folder: string): void => {
+const check = (described: Described, folder: string): void => {
+  const { document } = described;
   run("spectral", "lint", document, "--ruleset", fileURLToPath(new URL("spectral.yaml", import.meta.url)), "--fail-severity", "hint");
   lintByRedocly(document);
   run("openapi-typescript", document, "--output", join(folder, "types.ts"));
   run("openapi-ts", "--input", document, "--output", join(folder, "client"), "--client", "@hey-api/client-fetch");
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
   symlinkSync(join(tools, "node_modules"), join(folder, "node_modules"));
-  writeFileSync(join(folder, "program.ts"), programOf(origin, prefix));
+  writeFileSync(join(folder, "program.ts"), programOf(described));
   compile(folder);
   writePython(document, folder);
 };
@@ -159,8 +161,8 @@ try {
   const origin = `http://127.0.0.1:${((await plugin.listen(0)).address() as AddressInfo).port}`;
   for (const described of await documents(origin, folder)) {
     const made = mkdtempSync(join(folder, "made-"));
-    check(origin, described, made);
-    await runPrograms(made, `${origin}/api${described.prefix}`);
+    check(described, made);
+    await runPrograms(made, described.api);
   }
 } finally {
   await plugin.stop();

@@ -11,7 +11,7 @@ export const canonicalEvent = (name: string): string => canonicalNames.get(name)
 export const ledgerEvent = /^(block|transaction|booking)\.(applied|reverted)$/;
 
 /** Whether an event takes back what another has told. */
-export const isReversal = (event: string): boolean => ledgerEvent.exec(event)?.[2] === "reverted";
+export const isReversal = (event: string): boolean => event.endsWith(".reverted") && ledgerEvent.test(event);
 
 /** Sent only to readers that name them, as there are several for each transaction. */
 export const bookingEvents = ["booking.applied", "booking.reverted"] as const;

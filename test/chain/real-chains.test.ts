@@ -42,15 +42,16 @@ const delegateFigures = async (snapshot: ChainSnapshot): Promise<DelegateFigures
 
 const byText = (a: string, b: string): number => (a < b ? -1 : 1);
 
-/** What the real node reports, except what has no counterpart here. */
-const pick = <T extends object>(rows: readonly T[], members: readonly (keyof T)[]): Partial<T>[] =>
-  rows.map((row) => Object.fromEntries(members.flatMap((member) => (member === "rank" && row[member] === undefined ? [] : [[member, row[member]]]))) as Partial<T>);
+const pick = <T extends object, Member extends keyof T>(rows: readonly T[], members: readonly Member[]): Pick<T, Member>[] =>
+  rows.map((row) => Object.fromEntries(members.map((member) => [member, row[member]])) as Pick<T, Member>);
 
+/** What the real node reports of wallets and delegates, except what has no counterpart here. */
 const walletMembers = ["address", "publicKey", "username", "secondPublicKey", "vote", "balance", "nonce", "multiSignature", "lockedBalance", "isDelegate", "resigned"] as const;
 const reportedWallets = ({ wallets }: Chain) => pick([...wallets].sort((a, b) => byText(a.address, b.address)), walletMembers);
 
 const delegateMembers = ["username", "address", "publicKey", "voteBalance", "rank", "producedBlocks", "forgedFees", "forgedRewards", "forgedTotal", "approval", "lastBlock", "resigned"] as const;
-const reportedDelegates = ({ delegates }: Chain) => pick([...delegates].sort((a, b) => byText(a.username, b.username)), delegateMembers);
+const reportedDelegates = ({ delegates }: Chain) =>
+  pick([...delegates].sort((a, b) => byText(a.username, b.username)), delegateMembers).map(({ rank, ...rest }) => (rank === undefined ? rest : { ...rest, rank }));
 
 /** What computes the state: the tests' own adapter, and the LMDB store. */
 const keepers = {

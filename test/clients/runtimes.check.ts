@@ -12,8 +12,8 @@ import { installOutside } from "../hosts/ark-core/installation.js";
 
 const [denoArch, bunArch] = process.arch === "arm64" ? ["arm64", "aarch64"] : ["x64", "x64-baseline"];
 const runtimes = [
-  { name: "Deno 2.9", runtime: `@deno/linux-${denoArch}-glibc`, version: "2.9.6", program: "deno", args: ["run", "--no-remote", "--allow-net=127.0.0.1", "--allow-read"] },
-  { name: "Bun 1.4", runtime: `@oven/bun-linux-${bunArch}`, version: "1.4.5", program: "bin/bun", args: ["run"] },
+  { name: "Deno", runtime: `@deno/linux-${denoArch}-glibc`, version: "2.9.6", program: "deno", args: ["run", "--no-remote", "--allow-net=127.0.0.1", "--allow-read"] },
+  { name: "Bun", runtime: `@oven/bun-linux-${bunArch}`, version: "1.4.5", program: "bin/bun", args: ["run"] },
 ];
 
 /** Gives the statuses that it answers to the requests of `vectors.json`, at their time. */
@@ -29,7 +29,7 @@ const receiverProgram = `
 `;
 
 for (const { name, runtime, version, program, args } of runtimes) {
-  describe(`in ${name}`, function () {
+  describe(`in ${name} ${version}`, function () {
     this.timeout(300_000);
     let command = "";
     before(() => {

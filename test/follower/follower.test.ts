@@ -7,9 +7,10 @@ import { onlyWhere } from "../fixtures/installed.js";
 import { count, isLong, seedOr } from "../fixtures/long.js";
 import { hasPostgres } from "../fixtures/postgres.js";
 import { until } from "../fixtures/until.js";
-import { activeDelegates, blockData, genesis, network, transferData } from "../follow/schedule.js";
+import { blockData, genesis, network, transferData } from "../follow/schedule.js";
 import { ForkingChain } from "../live/forking-host.js";
 import type { Query } from "../fixtures/databases.js";
+import { createMoves } from "./moves.js";
 import { applyBlock, rowsOf } from "./rows.js";
 import { startInPostgres, startSqlite } from "./stores.js";
 
@@ -69,20 +70,12 @@ for (const [name, open] of Object.entries(databases)) {
       for (let schedule = 0; schedule < count(2, 1_000); schedule++) {
         const seed = seedOr(7) + schedule;
         const chain = new ForkingChain(`follower ${seed}`, seed);
-        let highest = 1;
         const node = await startNode();
+        const move = createMoves(chain, node);
         const { store, query } = await open();
         let follower = start({ client: clientOf(node), store: store(true), apply });
         for (let turn = 0; turn < 6; turn++) {
-          for (let step = 0; step < 12; step++) {
-            const next = chain.next();
-            // Never more than two rounds from the highest block there was: those below are final.
-            if ("reverted" in next && next.reverted.height <= highest - 2 * activeDelegates) continue;
-            chain.take(next);
-            highest = Math.max(highest, chain.blocks.length);
-            if ("applied" in next) await node.apply(next.applied);
-            else await node.revert();
-          }
+          await move(12);
           if (turn % 2 === 0) continue;
           await follower.stop();
           follower = start({ client: clientOf(node), store: store(true), apply });

@@ -7,8 +7,9 @@ import { lastingDatabases } from "../fixtures/lasting-databases.js";
 import { count, isLong, seedOr } from "../fixtures/long.js";
 import { run, runProgram, type StartedProcess } from "../fixtures/process.js";
 import { until } from "../fixtures/until.js";
-import { activeDelegates, blockData, genesis, network, randomFrom } from "../follow/schedule.js";
+import { blockData, genesis, network, randomFrom } from "../follow/schedule.js";
 import { ForkingChain } from "../live/forking-host.js";
+import { createMoves } from "./moves.js";
 import { applyBlock, created, rowsOf } from "./rows.js";
 import { startSqlite } from "./stores.js";
 
@@ -34,21 +35,11 @@ for (const [name, { isInstalled, otherwise, start }] of Object.entries(lastingDa
       const url = `http://127.0.0.1:${node.port}`;
       const { place, query } = await start();
       for (const sql of created) await query(sql);
-      let highest = 1;
       return {
         place,
         query,
         follow: (statement: number): StartedProcess => runProgram("test/follower/follower-process.ts", [url, String(statement), ...place]),
-        move: async (steps: number): Promise<void> => {
-          for (let step = 0; step < steps; step++) {
-            const next = chain.next();
-            if ("reverted" in next && next.reverted.height <= highest - 2 * activeDelegates) continue;
-            chain.take(next);
-            highest = Math.max(highest, chain.blocks.length);
-            if ("applied" in next) await node.apply(next.applied);
-            else await node.revert();
-          }
-        },
+        move: createMoves(chain, node),
         isAtTip: async (): Promise<boolean> => {
           const [row] = await query("SELECT cursor FROM portico_follower").catch(() => []);
           return row?.cursor === `${chain.blocks.length}-${chain.blocks.at(-1)?.id}`;

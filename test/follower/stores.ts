@@ -1,4 +1,4 @@
-import { startInPostgres as startDatabase } from "../fixtures/lasting-databases.js";
+import { createPostgresDatabase } from "../fixtures/lasting-databases.js";
 import { openSqlite } from "../fixtures/sqlite.js";
 import { created, inPostgres, inSqlite, type StoreUnderTest } from "./rows.js";
 
@@ -9,4 +9,4 @@ const withTables = async (opened: StoreUnderTest): Promise<StoreUnderTest> => {
 
 export const startSqlite = (): Promise<StoreUnderTest> => withTables(inSqlite(openSqlite()));
 
-export const startInPostgres = async (): Promise<StoreUnderTest> => withTables(inPostgres((await startDatabase()).pool));
+export const startInPostgres = async (): Promise<StoreUnderTest> => withTables(inPostgres((await createPostgresDatabase()).pool));

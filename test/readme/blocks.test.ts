@@ -2,19 +2,18 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
-import pg from "pg";
 import type { BlockData } from "../../types/events.js";
 import { token, webhookOptions } from "../e2e/reader-options.js";
 import { startMovingNode } from "../e2e/moving-node.js";
 import { temporaryFolder } from "../fixtures/folder.js";
 import { onlyWhere } from "../fixtures/installed.js";
-import { hasPostgres, startPostgres } from "../fixtures/postgres.js";
+import { createPostgresDatabase } from "../fixtures/lasting-databases.js";
+import { hasPostgres } from "../fixtures/postgres.js";
 import { root, run, type StartedProcess } from "../fixtures/process.js";
 import { programsFolder } from "../fixtures/programs.js";
 import { until } from "../fixtures/until.js";
 import { freePort } from "../free-port.js";
 import { loadChain } from "../data/read.js";
-import { atEndOfTest } from "../at-end.js";
 import { readDocument } from "./tables.js";
 
 const { network, blocks } = loadChain("core3-custom-c");
@@ -45,16 +44,13 @@ const runCode = (code: string, { node, target }: Ports = {}, environment: NodeJS
 const startNode = () => startMovingNode(network, blocks[0] as BlockData, { finality: 5, webhooks: webhookOptions, rateLimit: false });
 
 const inPostgres = async (...statements: string[]) => {
-  const server = await startPostgres();
-  const connection = { PGHOST: "127.0.0.1", PGPORT: String(server.port), PGUSER: server.user, PGDATABASE: "postgres" };
-  const pool = new pg.Pool({ host: "127.0.0.1", port: server.port, user: server.user, database: "postgres" });
-  atEndOfTest(async () => {
-    await pool.end();
-    await server.stop();
-  });
+  const {
+    place: [, PGPORT, PGUSER, PGDATABASE],
+    pool,
+  } = await createPostgresDatabase();
   for (const statement of statements) await pool.query(statement);
   const count = async (table: string): Promise<number> => Number((await pool.query<{ count: string }>(`SELECT count(*) FROM ${table}`)).rows[0]?.count);
-  return { connection, count };
+  return { connection: { PGHOST: "127.0.0.1", PGPORT, PGUSER, PGDATABASE }, count };
 };
 
 describe("the README's code", () => {

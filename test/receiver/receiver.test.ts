@@ -18,7 +18,7 @@ import { token, webhookOptions } from "../e2e/reader-options.js";
 import { openSqlite } from "../fixtures/sqlite.js";
 import { until } from "../fixtures/until.js";
 import { poolOf, type Query, queryOfClient, queryOfHandle } from "../fixtures/databases.js";
-import { startInPostgres } from "../fixtures/lasting-databases.js";
+import { createPostgresDatabase } from "../fixtures/lasting-databases.js";
 import { hasPostgres } from "../fixtures/postgres.js";
 import { onlyWhere } from "../fixtures/installed.js";
 
@@ -248,15 +248,15 @@ const startSqlite = (): InboxUnderTest => {
   return { inbox, other: inbox, ...written(queryOfHandle(db), (tx) => queryOfHandle(tx as SqliteHandle)) };
 };
 
-const startOnPostgres = async (): Promise<InboxUnderTest> => {
-  const { pool, place } = await startInPostgres();
+const startInPostgres = async (): Promise<InboxUnderTest> => {
+  const { pool, place } = await createPostgresDatabase();
   const another = poolOf(place);
   atEndOfTest(() => another.end());
   await pool.query("CREATE TABLE paid (text text)");
   return { inbox: postgresInbox(pool), other: postgresInbox(another), ...written(queryOfClient(pool), (tx) => queryOfClient(tx as PostgresClient)) };
 };
 
-for (const [name, start] of Object.entries({ memory: startMemory, SQLite: startSqlite, PostgreSQL: startOnPostgres })) {
+for (const [name, start] of Object.entries({ memory: startMemory, SQLite: startSqlite, PostgreSQL: startInPostgres })) {
   describe(`an inbox in ${name}`, () => {
     if (name === "PostgreSQL") onlyWhere(hasPostgres, "PostgreSQL is not installed: the inbox is not tested in it");
 

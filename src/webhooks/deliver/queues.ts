@@ -215,7 +215,7 @@ const createTargets = ({ limit: ofAll, concurrencyPerTarget, pauseOf }: QueuesNe
   return { targets, targetOf, release };
 };
 
-/** Pings are due at a time. */
+/** Whether it waits for its first attempt, in its queue. Pings are pending, too, but due at a time. */
 export const isFirstAttempt = ({ state, dueAt }: DeliveryRow): boolean => state === "pending" && dueAt === null;
 
 /** Looks for the next first attempts in the store. Those above `upTo` are about to be added: all of them, or none, may be sent. */
