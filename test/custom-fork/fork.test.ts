@@ -31,7 +31,9 @@ describe("the custom fork", () => {
       for (let count = 0; count < 24; count++) blocks.push(await node.forge());
 
       const source = { read: (from: number, limit: number) => blocks.slice(from - 1, from - 1 + limit) };
-      const shared = { network, transactionTypes, logger: silentLogger };
+      // Replies that tell the time are compared too.
+      const now = Date.now();
+      const shared = { network, transactionTypes, logger: silentLogger, clock: { now: () => now } };
       for (const context of [{ events, chain }, { events: new EventEmitter(), dataDir: `${folder}/lmdb`, blocks: source }]) {
         const plugin = createApiPlugin({ ...shared, ...context });
         atEndOfTest(() => plugin.stop());

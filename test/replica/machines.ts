@@ -68,12 +68,35 @@ const loggerTo = (lines: string[], warnings: string[] = []): Logger => {
 
 export const peer = (ip: string): Peer => ({ ip, port: 4001, ports: { "@arkecosystem/core-api": 4003 }, version: "3.9.1", height: 7, status: 200, os: "linux", latency: 12 });
 
+/** A clock that may be put forward, and whose time of day may be set to stand still. */
+class TestClock {
+  private ahead = 0;
+  private stopped: number | undefined;
+
+  now(): number {
+    return this.stopped ?? Date.now() + this.ahead;
+  }
+
+  monotonic(): number {
+    return performance.now() + this.ahead;
+  }
+
+  pass(milliseconds: number): void {
+    this.ahead += milliseconds;
+  }
+
+  stopAt(moment: number): void {
+    this.stopped = moment;
+  }
+}
+
 /** A node, whose host does what a test tells it. */
 export class TestNode implements Served {
   readonly events = new EventEmitter();
   readonly peers = [peer("10.0.0.1"), peer("10.0.0.2")];
   readonly pool: TransactionData[] = [];
   readonly submitted: TransactionData[] = [];
+  readonly clock = new TestClock();
   /** Thrown by its pool, if it is set. */
   refusal: Error | undefined;
   readonly lines: string[] = [];
@@ -106,6 +129,7 @@ export class TestNode implements Served {
       node: { version: "3.9.1", ports: { "@arkecosystem/core-p2p": 4001, "@arkecosystem/core-webhooks": null } },
       pool: { list: () => this.pool, submit: (transactions) => this.submit(transactions) },
       warning: () => this.warning(),
+      clock: this.clock,
       logger: loggerTo(this.lines),
       options: { ...nodeOptions, webhooks: { allowTargets: ["127.0.0.0/8"], schedule: [200, 200, 200, 500, 500] }, ...(lake === undefined ? {} : { lake }) },
     });
@@ -184,23 +208,6 @@ export const startNodeWithLake = async ({ snapshotEvery }: { snapshotEvery: 0 | 
   return (await start(folder)) as TestNode & { lake: { dir: string } };
 };
 
-/** The clock of a replica, which may be put forward. */
-export class TestClock {
-  private ahead = 0;
-
-  now(): number {
-    return Date.now() + this.ahead;
-  }
-
-  monotonic(): number {
-    return performance.now() + this.ahead;
-  }
-
-  pass(milliseconds: number): void {
-    this.ahead += milliseconds;
-  }
-}
-
 export class TestReplica implements Served {
   readonly lines: string[] = [];
   readonly warnings: string[] = [];
@@ -227,7 +234,7 @@ export class TestReplica implements Served {
       logger: loggerTo(lines, warnings),
       ...(this.tip === undefined ? {} : { tip: this.tip }),
       ...(this.lake === undefined ? {} : { lake: this.lake }),
-      clock: { now: () => clock.now(), monotonic: () => clock.monotonic() },
+      clock,
       options: { finality: 10, staleAfter: false, rateLimit: false },
     });
     const plugin = (this.plugin = createApiPlugin(context));
