@@ -265,6 +265,32 @@ describe("what a receiver was sent, or may have been, is taken back once the cha
     });
   });
 
+  it("and the rest of its batch is tried again without it", async () => {
+    await begin(true);
+    const answers = ["refused", "unanswered"];
+    const sent: string[] = [];
+    receiver.answer = ({ json }, response) => {
+      const answer = answers.shift();
+      sent.push((json as unknown as { events: { data: { id: string } }[] }).events.map(({ data }) => data.id).join());
+      if (answer === "unanswered") return void open.push(response);
+      response.statusCode = answer === "refused" ? 500 : 200;
+      response.end();
+    };
+    const { id } = stage.engine.create({ event: "block.applied", target: receiver.url, batch: { size: 2, wait: 60_000 } });
+    await apply("7001", "7002");
+    await until(() => total(id, "retrying") === 2);
+    stage.clock.advance(1.5 * day);
+    await until(() => open.length === 1);
+    await revert(1);
+    await stage.restart({}, leaveMark);
+    await until(() => {
+      stage.clock.advance(day);
+      return total(id, "delivered") === 1;
+    });
+    expect(sent).to.deep.equal(["7001,7002", "7001,7002", "7001"]);
+    await until(() => total(id, "superseded") === 1);
+  });
+
   it("and what is open stays open, where a webhook is imported under the number of one that was just removed", async () => {
     await begin(false);
     const { id } = stage.engine.create({ event: "block.applied", target: receiver.url });

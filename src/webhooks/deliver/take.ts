@@ -49,6 +49,16 @@ const isOvertaken = ({ underWay }: Target): boolean => {
 
 const isAvailable = ({ underWay, store }: NextNeeds, id: number): boolean => !underWay.has(id) && !store.isChanging(id);
 
+/**
+ * A delivery that is due, unless its block was reverted while a process that was then killed attempted it: that one ends, and its queue is
+ * looked at again.
+ */
+const unlessTakenBack = ({ supersede }: NextNeeds, row: DeliveryRow | undefined): DeliveryRow | undefined => {
+  if (row?.isTakenBack !== true) return row;
+  supersede(row);
+  return undefined;
+};
+
 /** In strict order, a delivery that is to be tried again holds up all after it: the lowest of those. */
 const lowestRetry = ({ store }: NextNeeds, { webhook }: Queue): number =>
   (webhook.order === "strict" ? store.deliveryIds(webhook.id, "retrying", 0, 1)[0] : undefined) ?? Infinity;
@@ -113,7 +123,7 @@ const inStrictOrder = (needs: NextNeeds, queue: Queue, row: DeliveryRow, now: nu
   if (lowest === row.id) return row;
   const first = store.delivery(webhook.id, lowest);
   const dueAt = first?.dueAt ?? 0;
-  if (dueAt <= now && isAvailable(needs, lowest)) return first;
+  if (dueAt <= now && isAvailable(needs, lowest)) return unlessTakenBack(needs, first);
   queue.nextDue = Math.max(queue.nextDue, dueAt);
   return undefined;
 };
@@ -122,7 +132,7 @@ type Due = Pick<Next, "queue"> & { row: DeliveryRow };
 
 /** Retries and pings. */
 const createNextDue = (needs: NextNeeds) => {
-  const { store, underWay, supersede } = needs;
+  const { store, underWay } = needs;
 
   /** Deliveries that were sent as one, and are due again. */
   const sameBatch = (queue: Queue, first: DeliveryRow): DeliveryRow[] => {
@@ -131,7 +141,7 @@ const createNextDue = (needs: NextNeeds) => {
       .retries(queue.webhook.id, queue.inFlight.deliveries + 100, first.dueAt ?? 0)
       .filter(({ id, dueAt }) => dueAt === first.dueAt && isAvailable(needs, id));
     return due
-      .map(({ id }) => store.delivery(queue.webhook.id, id))
+      .map(({ id }) => unlessTakenBack(needs, store.delivery(queue.webhook.id, id)))
       .filter((row) => row !== undefined && row.batch === first.batch) as DeliveryRow[];
   };
 
@@ -142,12 +152,10 @@ const createNextDue = (needs: NextNeeds) => {
     const waiting = all.find(({ id }) => isAvailable(needs, id));
     queue.skipped = all.some(({ id }) => underWay.has(id));
     queue.nextDue = waiting?.dueAt ?? Infinity;
-    const row = waiting !== undefined && waiting.dueAt <= now ? store.delivery(queue.webhook.id, waiting.id) : undefined;
-    if (row?.isTakenBack !== true) return row;
-    // `supersede` has the queue looked at again.
-    supersede(row);
-    queue.nextDue = Infinity;
-    return undefined;
+    if (waiting === undefined || waiting.dueAt > now) return undefined;
+    const row = unlessTakenBack(needs, store.delivery(queue.webhook.id, waiting.id));
+    if (row === undefined) queue.nextDue = Infinity;
+    return row;
   };
 
   /** What is due in the queues of a target. */
