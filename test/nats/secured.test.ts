@@ -83,8 +83,7 @@ describe("NATS with TLS and credentials", () => {
 
   const expectCarried = async (options: NatsOptions, optionsOf?: (user: User) => Partial<NatsOptions>): Promise<void> => {
     const { node, replica, brought, warnings } = await begin(options, optionsOf);
-    await until("a block over NATS", async () => {
-      await node.grow(1);
+    await node.growUntil("a block over NATS", async () => {
       await level(node, replica);
       return brought() > 0;
     });

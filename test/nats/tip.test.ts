@@ -55,18 +55,16 @@ describe("A node's changes over JetStream", () => {
   it("reach a replica without a stream from the node, blocks and reversals", async () => {
     const server = await new NatsServer().start();
     const { node, publisher, replica, http } = await begin(server);
-    await until("changes over NATS", async () => {
-      await node.grow(1);
+    await node.growUntil("changes over NATS", async () => {
       await level(node, replica);
       return publisher.published() > 0 && http.length > 0 && replica.plugin.health().status === "ok";
     });
     await node.grow(2);
     await level(node, replica);
-    await until("the stream from the node given up", async () => {
-      const before = http.length;
-      await node.grow(1);
+    let before = 0;
+    await node.growUntil("the stream from the node given up", async () => {
       await level(node, replica);
-      return http.length === before;
+      return http.length === before || void (before = http.length);
     });
     await node.fork(node.chain.length - 3, 6);
     await level(node, replica);
@@ -81,10 +79,8 @@ describe("A node's changes over JetStream", () => {
     const node = await new TestNode(60).start();
     const lines: string[][] = [[], []];
     const publishers = lines.map((own) => publish(server, node, { ...silentLogger, info: (line) => void own.push(line), warn: (line) => void own.push(line) }));
-    await until("a first change", async () => {
-      await node.grow(1);
-      return publishers.some((one) => one.published() > 0);
-    });
+    await until("the stream", () => published(server).then(Array.isArray, () => false));
+    await node.growUntil("a first change", () => publishers.some((one) => one.published() > 0));
     for (let i = 0; i < 15; i++) await node.grow(1);
     await until("the last change", async () => (await published(server)).at(-1)?.block.height === node.chain.length);
     const heights = (await published(server)).map(({ block }) => block.height);
@@ -102,10 +98,11 @@ describe("A node's changes over JetStream", () => {
     replica.tip = natsTip({ servers: server.url });
     await replica.start();
     await level(node, replica);
-    await until("changes over NATS", async () => {
-      await other.grow(1);
-      return publisher.published() > 0 && (await tipOf(replica)) === (await tipOf(other));
-    });
+    await other.growUntil("changes over NATS", () => publisher.published() > 0);
+    // Blocks before the first change are nowhere for this replica.
+    await other.revertTo(60);
+    await other.grow(1);
+    await level(other, replica);
     await node.stop();
     replica.clock.pass(5_001);
     await until("word that the node is away", async () => (await replica.ready()).problem === "node unreachable");
@@ -176,10 +173,7 @@ describe("A node's changes over JetStream", () => {
     const publisher = startTipPublisher({ servers: urls }, { url: node.url, nethash, logger: silentLogger });
     atEndOfTest(() => publisher.stop());
     node.warning = publisher.problem;
-    await until("a first change", async () => {
-      await node.grow(1);
-      return publisher.published() > 0;
-    });
+    await node.growUntil("a first change", () => publisher.published() > 0);
     const connection = await connect({ servers: urls });
     atEndOfTest(() => connection.close());
     const { config, cluster } = await (await jetstreamManager(connection)).streams.info(streamOf({}, nethash).name);
@@ -187,10 +181,7 @@ describe("A node's changes over JetStream", () => {
     expect(node.plugin.health()).not.to.have.property("problem");
     await servers[Number(cluster?.leader?.slice(1))]?.kill();
     const before = publisher.published();
-    await until("changes without that server", async () => {
-      await node.grow(1);
-      return publisher.published() > before;
-    });
+    await node.growUntil("changes without that server", () => publisher.published() > before);
     for (const server of servers) await server.kill();
     await until("word of it", () => node.plugin.health().problem?.startsWith("changes are not published to NATS") === true);
     expect(node.plugin.health().status).to.equal("ok");

@@ -176,9 +176,20 @@ export class TestNode implements Served {
     await this.plugin.settled();
   }
 
-  /** The next blocks of the chain. */
-  grow(count: number): Promise<void> {
-    return this.apply(...chainBlocks.slice(this.chain.length, this.chain.length + count));
+  /** The next blocks of the chain. @throws Error if it has fewer */
+  async grow(count: number): Promise<void> {
+    const next = chainBlocks.slice(this.chain.length, this.chain.length + count);
+    if (next.length < count) throw new Error(`the chain has no block ${this.chain.length + next.length + 1}`);
+    await this.apply(...next);
+  }
+
+  /** Looks after each change, until there is something: the next block or, at the chain's end, its last one once more. */
+  growUntil<T>(what: string, look: () => Promise<T> | T): Promise<T> {
+    return until(what, async () => {
+      if (this.chain.length === chainBlocks.length) await this.revertTo(this.chain.length - 1);
+      await this.grow(1);
+      return look();
+    });
   }
 
   async revertTo(height: number): Promise<void> {
