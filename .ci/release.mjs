@@ -40,6 +40,7 @@ const check = () => {
   const failed = Object.entries(conditions()).flatMap(([what, holds]) => (holds ? [] : [what]));
   if (failed.length > 0) throw new Error(failed.join("\n"));
   show(".ci/run");
+  for (const script of ["check:openapi", "check:versions"]) show("npm", "run", script);
   // What is compared with this version from now on is what this version serves.
   show("npm", "run", "docs:openapi");
   if (!isClean()) throw new Error("The checks have changed files: commit what `npm run docs:openapi` writes");

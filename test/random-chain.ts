@@ -2,24 +2,8 @@ import fc from "fast-check";
 import { turnsAfter } from "../src/chain/rounds.js";
 import { createChainRules } from "../src/chain/rules.js";
 import {
-  type ChainMaker,
-  createChainMaker,
-  type Draft,
-  foreign,
-  htlcClaim,
-  htlcLock,
-  htlcRefund,
-  ipfs,
-  labelled,
-  multiPayment,
-  multiSignature,
-  networkOf,
-  registration,
-  resignation,
-  secondSignature,
-  timelock,
-  transfer,
-  vote,
+  type ChainMaker, createChainMaker, type Draft, foreign, htlcClaim, htlcLock, htlcRefund, ipfs, labelled, multiPayment, multiSignature,
+  networkOf, registration, resignation, secondSignature, timelock, transfer, vote,
 } from "../src/conformance/chain/chain-maker.js";
 import { type Actor, actors, secondKeys } from "../src/conformance/chain/actors.js";
 import type { ChainSnapshot } from "../types/chain-adapter.js";

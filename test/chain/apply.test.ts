@@ -2,24 +2,8 @@ import { expect } from "chai";
 import { applyBlock, type BlockChanges, emptyWallet } from "../../src/chain/blocks/apply.js";
 import { createChainRules } from "../../src/chain/rules.js";
 import {
-  createChainMaker,
-  type Draft,
-  foreign,
-  htlcClaim,
-  htlcLock,
-  htlcRefund,
-  ipfs,
-  labelled,
-  milestones,
-  multiPayment,
-  multiSignature,
-  networkOf,
-  registration,
-  resignation,
-  secondSignature,
-  timelock,
-  transfer,
-  vote,
+  createChainMaker, type Draft, foreign, htlcClaim, htlcLock, htlcRefund, ipfs, labelled, milestones, multiPayment, multiSignature,
+  networkOf, registration, resignation, secondSignature, timelock, transfer, vote,
 } from "../../src/conformance/chain/chain-maker.js";
 import { type Actor, actors, secondKeys } from "../../src/conformance/chain/actors.js";
 import type { Lock } from "../../types/chain.js";

@@ -1,31 +1,9 @@
 import { expect } from "chai";
 import { asSent } from "./as-sent.js";
 import {
-  blockchainBody,
-  blockRows,
-  busiest,
-  configurationBody,
-  delegateRows,
-  fullest,
-  listBlocks,
-  listDelegates,
-  listLocks,
-  listTransactions,
-  listWallets,
-  locker,
-  meta,
-  mostVoted,
-  notFound,
-  ownedBy,
-  receivedBy,
-  roundBody,
-  sentBy,
-  showBlock,
-  showDelegate,
-  showWallet,
-  tip,
-  transactionRows,
-  walletRows,
+  blockchainBody, blockRows, busiest, configurationBody, delegateRows, fullest, listBlocks, listDelegates, listLocks, listTransactions,
+  listWallets, locker, meta, mostVoted, notFound, ownedBy, receivedBy, roundBody, sentBy, showBlock, showDelegate, showWallet, tip,
+  transactionRows, walletRows,
 } from "./knowledge.js";
 import { axios, describeProgram, type Program } from "./program.js";
 

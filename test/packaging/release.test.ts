@@ -70,7 +70,7 @@ describe("npm run release", () => {
     const { code, said } = await release([]);
     expect(code, said).to.equal(0);
     expect(said).to.include("Nothing is tagged or published");
-    expect(calls().slice(0, 3)).to.deep.equal([".ci/run ", "npm run docs:openapi", "npm run --silent build"]);
+    expect(calls().slice(0, 5)).to.deep.equal([".ci/run ", ...["check:openapi", "check:versions", "docs:openapi", "--silent build"].map((what) => `npm run ${what}`)]);
     expect(calls().join("\n")).to.not.include("publish");
     expect(tags()).to.equal("");
     expect(git("status", "--porcelain")).to.equal("");
