@@ -145,8 +145,8 @@ export interface EventMatch {
   index: number;
   /** The block or transaction that it applies or reverts. */
   subject: string | undefined;
-  /** Ids of webhooks whose conditions hold, ascending. */
-  ids: readonly number[];
+  /** Ids of webhooks whose conditions hold. */
+  ids: ReadonlySet<number>;
 }
 
 /** A group, matched: what is to be written of it. */
@@ -187,7 +187,7 @@ const matchGroup = function* (
     const index = group.change === undefined ? 0 : placeIn(event.id);
     if (index < taken) continue;
     const found = matcher.listens(event.event) ? matcher.match(event.event, event.data) : undefined;
-    const matching = found?.ids.filter((id) => ids.has(id)) ?? [];
+    const matching = new Set(found?.ids.filter((id) => ids.has(id)));
     for (const one of found?.undecided ?? []) if (ids.has(one.id)) undecided.set(one.id, [...(undecided.get(one.id) ?? []), one]);
     for (const id of matching) last.set(id, index);
     events.push({ event, index, subject: subjectOf(event), ids: matching });
@@ -222,7 +222,7 @@ export const matchFirst = async (register: Register, { groups, ...first }: ReadR
     all.push(found.matched);
     ({ undecided } = found);
     if (undecided.size > 0) break;
-    for (const event of found.matched.events) deliveries += event.ids.length;
+    for (const event of found.matched.events) deliveries += event.ids.size;
   }
   return { all, undecided };
 };
@@ -237,40 +237,22 @@ export const matchAlone = async (
   for (const one of matched.events) {
     if (isOver()) return undefined;
     const { event, data } = one.event;
-    const undecided = one.ids.includes(id) ? undefined : register.matcher().match(event, data).undecided.find((other) => other.id === id);
-    const isMatch = one.ids.includes(id) || (undecided !== undefined && (await undecided.decide(patterns)));
-    events.push({ ...one, ids: isMatch ? [id] : [] });
+    const undecided = one.ids.has(id) ? undefined : register.matcher().match(event, data).undecided.find((other) => other.id === id);
+    const isMatch = one.ids.has(id) || (undecided !== undefined && (await undecided.decide(patterns)));
+    events.push({ ...one, ids: new Set(isMatch ? [id] : []) });
   }
-  const last = events.findLast(({ ids }) => ids.length > 0)?.index;
+  const last = events.findLast(({ ids }) => ids.size > 0)?.index;
   return { ...matched, events, last: new Map(last === undefined ? [] : [[id, last]]) };
 };
 
-/** The webhooks by target. They are written for together, as a target receives events in order, whichever of its webhooks they are for. */
+/** The webhooks by target, ascending. They are written for together, as a target receives events in order, whichever of its webhooks they are for. */
 export const byTarget = (webhookIds: Iterable<number>, webhooks: ReadonlyMap<number, WebhookRow>): ReadonlySet<number>[] => {
   const shares = new Map<string, Set<number>>();
-  for (const id of webhookIds) {
+  for (const id of [...webhookIds].sort((a, b) => a - b)) {
     const target = webhooks.get(id)?.target ?? "";
     const share = shares.get(target);
     if (share === undefined) shares.set(target, new Set([id]));
     else share.add(id);
   }
   return [...shares.values()];
-};
-
-/** For each share, the webhooks that match each event. */
-export const idsByShare = (matched: readonly GroupMatch[], shares: readonly ReadonlySet<number>[]): Map<EventMatch, number[]>[] => {
-  const shareOf = new Map<number, number>();
-  for (const [index, share] of shares.entries()) for (const id of share) shareOf.set(id, index);
-  const found = shares.map(() => new Map<EventMatch, number[]>());
-  for (const { events } of matched) {
-    for (const event of events) {
-      for (const id of event.ids) {
-        const ofShare = found[shareOf.get(id) ?? -1];
-        const there = ofShare?.get(event);
-        if (there === undefined) ofShare?.set(event, [id]);
-        else there.push(id);
-      }
-    }
-  }
-  return found;
 };

@@ -11,7 +11,6 @@ import {
   decide,
   type EventMatch,
   type GroupMatch,
-  idsByShare,
   isReverted,
   type Knowledge,
   ledgerBlock,
@@ -176,7 +175,7 @@ class Writing {
     const webhook = this.webhooks.get(webhookId);
     if (webhook === undefined) return [];
     return events.flatMap(({ event: { takesBack }, subject, ids }): Sent[] =>
-      subject === undefined || takesBack === undefined || !ids.includes(webhookId) ? [] : [[subject, keyOf(webhook, takesBack), true]],
+      subject === undefined || takesBack === undefined || !ids.has(webhookId) ? [] : [[subject, keyOf(webhook, takesBack), true]],
     );
   }
 
@@ -226,7 +225,7 @@ class Writing {
   }
 
   /** Writes a group for the webhooks of a target. */
-  private *writeGroup(matched: GroupMatch, share: ReadonlySet<number>, idsOf: ReadonlyMap<EventMatch, readonly number[]> | undefined) {
+  private *writeGroup(matched: GroupMatch, share: ReadonlySet<number>) {
     const pages = new Map<number, Page>();
     const open = (id: number): void => {
       if (pages.has(id) || !this.goesOn(id)) return;
@@ -240,9 +239,10 @@ class Writing {
       open(id);
       if (!matched.isOffCursor) yield;
     }
-    for (const match of matched.events) {
-      const ids = idsOf?.get(match);
-      if (ids === undefined) continue;
+    const concerned = [...share].filter((id) => matched.last.has(id));
+    for (const match of concerned.length === 0 ? [] : matched.events) {
+      const ids = concerned.filter((id) => match.ids.has(id));
+      if (ids.length === 0) continue;
       for (const id of ids) open(id);
       this.writeEvent(matched, match, pages, ids);
       if (!matched.isOffCursor) yield;
@@ -260,9 +260,7 @@ class Writing {
   }
 
   *steps(all: readonly GroupMatch[]): Generator<void> {
-    const shares = byTarget(this.readers.keys(), this.webhooks);
-    const idsOf = idsByShare(all, shares);
-    for (const [index, share] of shares.entries()) for (const matched of all) yield* this.writeGroup(matched, share, idsOf[index]);
+    for (const share of byTarget(this.readers.keys(), this.webhooks)) for (const matched of all) yield* this.writeGroup(matched, share);
   }
 
   /** Writes ledgers and positions. */

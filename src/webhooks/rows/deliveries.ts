@@ -41,7 +41,8 @@ const createMessages = (db: WebhookDatabases, { tally }: Transactions) => ({
   share: (message: Message, count: number, known: number | undefined): number => {
     const kept = known === undefined ? undefined : db.messages.get(known);
     const id = known ?? tally().add(counters.lastMessage, 1);
-    db.messages.putSync(id, { ...message, references: (kept?.references ?? 0) + count });
+    // A new one goes behind all others, so that pages are filled.
+    db.messages.putSync(id, { ...message, references: (kept?.references ?? 0) + count }, { append: known === undefined });
     return id;
   },
   release: (id: number): void => {
