@@ -95,9 +95,11 @@ describe("A node's changes over JetStream", () => {
     const [node, other] = [await new TestNode(60).start(), await new TestNode(60).start()];
     const publisher = publish(server, other);
     const replica = new TestReplica(node.url, await folderWith(60));
-    replica.tip = natsTip({ servers: server.url });
+    const tip = natsTip({ servers: server.url });
+    replica.tip = tip;
     await replica.start();
     await level(node, replica);
+    await until("a stream that is read", tip.isConnected);
     await other.growUntil("changes over NATS", () => publisher.published() > 0);
     // Blocks before the first change are nowhere for this replica.
     await other.revertTo(60);

@@ -101,6 +101,9 @@ describe("npm run release", () => {
     commit({ ".ci/run": "#!/usr/bin/env bash\nexit 1\n" });
     expect((await release(["--publish"])).code).to.equal(1);
     expect(calls()).to.deep.equal([]);
+    commit({ ".ci/run": "#!/usr/bin/env bash\n" });
+    expect((await release(["--publish"], { FAILS: "check:versions" })).code).to.equal(1);
+    expect(calls().join()).to.match(/run check:versions$/);
     expect(tags()).to.equal("");
   });
 

@@ -183,10 +183,10 @@ export class TestNode implements Served {
     await this.apply(...next);
   }
 
-  /** Looks after each change, until there is something: the next block or, at the chain's end, its last one once more. */
+  /** Looks after each change, until there is something: the next block or, near the chain's end, the last one once more. */
   growUntil<T>(what: string, look: () => Promise<T> | T): Promise<T> {
     return until(what, async () => {
-      if (this.chain.length === chainBlocks.length) await this.revertTo(this.chain.length - 1);
+      if (this.chain.length > chainBlocks.length - 30) await this.revertTo(this.chain.length - 1);
       await this.grow(1);
       return look();
     });

@@ -389,11 +389,25 @@ describe("the webhook store", () => {
     expect([left(), store.keptReply("key 0", later.at), store.keptReply("a key 7", later.at)]).to.deep.equal([0, later, later]);
   });
 
-  it("is refused when it has the layout of another version", async () => {
+  /** Closes the store, and writes one of its counters. */
+  const setCounter = async (name: string, value: number): Promise<void> => {
     await environment.close();
     const root = open<number, string>({ path: join(dataDir, "webhooks.mdb"), maxDbs: 16, noSubdir: true });
-    root.openDB<number, string>({ name: "webhooks-counters", encoding: "msgpack", keyEncoding: "ordered-binary" }).putSync("schema", 99);
+    root.openDB<number, string>({ name: "webhooks-counters", encoding: "msgpack", keyEncoding: "ordered-binary" }).putSync(name, value);
     await root.close();
+  };
+
+  it("writes no message in the place of another, though its counter was set back", async () => {
+    const append = (): unknown => environment.store.transaction(() => environment.store.append({ at: 1, json: "1" }, [{ webhookId: 1, event: "peer.added", key: "msg" }]));
+    for (let message = 0; message < 3; message++) append();
+    await setCounter("last-message", 1);
+    environment = openWebhookStore(dataDir);
+    expect(append).to.throw("webhooks.mdb has messages above 2");
+    expect(environment.store.lastDelivery()).to.equal(3);
+  });
+
+  it("is refused when it has the layout of another version", async () => {
+    await setCounter("schema", 99);
     expect(() => openWebhookStore(dataDir))
       .to.throw(PorticoError, "layout 99")
       .with.property("code", "STORE_FOREIGN");

@@ -50,11 +50,12 @@ const isOvertaken = ({ underWay }: Target): boolean => {
 const isAvailable = ({ underWay, store }: NextNeeds, id: number): boolean => !underWay.has(id) && !store.isChanging(id);
 
 /**
- * A delivery that is due, unless its block was reverted while a process that was then killed attempted it: that one ends, and its queue is
- * looked at again.
+ * A delivery that is due, unless the chain took it back during an attempt whose outcome was never recorded, as the process was killed or the
+ * attempt given up: then it ends, and its queue is looked at again.
  */
-const unlessTakenBack = ({ supersede }: NextNeeds, row: DeliveryRow | undefined): DeliveryRow | undefined => {
+const unlessTakenBack = ({ supersede }: NextNeeds, queue: Queue, row: DeliveryRow | undefined): DeliveryRow | undefined => {
   if (row?.isTakenBack !== true) return row;
+  queue.nextDue = Infinity;
   supersede(row);
   return undefined;
 };
@@ -123,7 +124,7 @@ const inStrictOrder = (needs: NextNeeds, queue: Queue, row: DeliveryRow, now: nu
   if (lowest === row.id) return row;
   const first = store.delivery(webhook.id, lowest);
   const dueAt = first?.dueAt ?? 0;
-  if (dueAt <= now && isAvailable(needs, lowest)) return unlessTakenBack(needs, first);
+  if (dueAt <= now && isAvailable(needs, lowest)) return unlessTakenBack(needs, queue, first);
   queue.nextDue = Math.max(queue.nextDue, dueAt);
   return undefined;
 };
@@ -141,7 +142,7 @@ const createNextDue = (needs: NextNeeds) => {
       .retries(queue.webhook.id, queue.inFlight.deliveries + 100, first.dueAt ?? 0)
       .filter(({ id, dueAt }) => dueAt === first.dueAt && isAvailable(needs, id));
     return due
-      .map(({ id }) => unlessTakenBack(needs, store.delivery(queue.webhook.id, id)))
+      .map(({ id }) => unlessTakenBack(needs, queue, store.delivery(queue.webhook.id, id)))
       .filter((row) => row !== undefined && row.batch === first.batch) as DeliveryRow[];
   };
 
@@ -153,9 +154,7 @@ const createNextDue = (needs: NextNeeds) => {
     queue.skipped = all.some(({ id }) => underWay.has(id));
     queue.nextDue = waiting?.dueAt ?? Infinity;
     if (waiting === undefined || waiting.dueAt > now) return undefined;
-    const row = unlessTakenBack(needs, store.delivery(queue.webhook.id, waiting.id));
-    if (row === undefined) queue.nextDue = Infinity;
-    return row;
+    return unlessTakenBack(needs, queue, store.delivery(queue.webhook.id, waiting.id));
   };
 
   /** What is due in the queues of a target. */

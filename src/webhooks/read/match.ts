@@ -145,7 +145,7 @@ export interface EventMatch {
   index: number;
   /** The block or transaction that it applies or reverts. */
   subject: string | undefined;
-  /** Ids of webhooks whose conditions hold. */
+  /** Ids of webhooks whose conditions hold, ascending. */
   ids: ReadonlySet<number>;
 }
 
@@ -245,7 +245,7 @@ export const matchAlone = async (
   return { ...matched, events, last: new Map(last === undefined ? [] : [[id, last]]) };
 };
 
-/** The webhooks by target, ascending. They are written for together, as a target receives events in order, whichever of its webhooks they are for. */
+/** The webhooks by target, each target's ascending. They are written for together, as a target receives events in order, whichever of its webhooks they are for. */
 export const byTarget = (webhookIds: Iterable<number>, webhooks: ReadonlyMap<number, WebhookRow>): ReadonlySet<number>[] => {
   const shares = new Map<string, Set<number>>();
   for (const id of [...webhookIds].sort((a, b) => a - b)) {
@@ -256,3 +256,24 @@ export const byTarget = (webhookIds: Iterable<number>, webhooks: ReadonlyMap<num
   }
   return [...shares.values()];
 };
+
+/** Of the webhooks of a target, those that any event of a group is for, ascending. */
+export type Concerned = ReadonlyMap<GroupMatch, ReadonlySet<number>>;
+
+export const concernedOf = (all: readonly GroupMatch[], targets: readonly ReadonlySet<number>[]): Concerned[] => {
+  const found = targets.map(() => new Map<GroupMatch, Set<number>>());
+  const foundFor = new Map(targets.flatMap((ids, target) => [...ids].map((id) => [id, found[target]] as const)));
+  for (const matched of all) {
+    for (const id of [...matched.last.keys()].sort((a, b) => a - b)) {
+      const concerned = foundFor.get(id);
+      const there = concerned?.get(matched);
+      if (there === undefined) concerned?.set(matched, new Set([id]));
+      else there.add(id);
+    }
+  }
+  return found;
+};
+
+/** The ids that are in both, which ascend. */
+export const inBoth = (one: ReadonlySet<number>, other: ReadonlySet<number>): number[] =>
+  one.size < other.size ? [...one].filter((id) => other.has(id)) : [...other].filter((id) => one.has(id));

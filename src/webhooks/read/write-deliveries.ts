@@ -8,9 +8,11 @@ import type { WebhookStore } from "../rows/store.js";
 import type { OnOutcome } from "../deliver/outcome.js";
 import {
   byTarget,
+  concernedOf,
   decide,
   type EventMatch,
   type GroupMatch,
+  inBoth,
   isReverted,
   type Knowledge,
   ledgerBlock,
@@ -106,6 +108,8 @@ const positionBefore = ({ group, before, after, isOffCursor }: GroupMatch, next:
   if (isOffCursor) return before;
   return next === undefined ? after : positionWithin(group, before, next, isBegun);
 };
+
+const none: ReadonlySet<number> = new Set();
 
 const subjectsIn = ({ events }: GroupMatch): Set<string> => new Set(events.flatMap(({ subject }) => subject ?? []));
 
@@ -225,7 +229,7 @@ class Writing {
   }
 
   /** Writes a group for the webhooks of a target. */
-  private *writeGroup(matched: GroupMatch, share: ReadonlySet<number>) {
+  private *writeGroup(matched: GroupMatch, share: ReadonlySet<number>, concerned: ReadonlySet<number>) {
     const pages = new Map<number, Page>();
     const open = (id: number): void => {
       if (pages.has(id) || !this.goesOn(id)) return;
@@ -239,10 +243,8 @@ class Writing {
       open(id);
       if (!matched.isOffCursor) yield;
     }
-    const concerned = [...share].filter((id) => matched.last.has(id));
-    for (const match of concerned.length === 0 ? [] : matched.events) {
-      const ids = concerned.filter((id) => match.ids.has(id));
-      if (ids.length === 0) continue;
+    for (const match of concerned.size === 0 ? [] : matched.events) {
+      const ids = inBoth(match.ids, concerned);
       for (const id of ids) open(id);
       this.writeEvent(matched, match, pages, ids);
       if (!matched.isOffCursor) yield;
@@ -260,7 +262,13 @@ class Writing {
   }
 
   *steps(all: readonly GroupMatch[]): Generator<void> {
-    for (const share of byTarget(this.readers.keys(), this.webhooks)) for (const matched of all) yield* this.writeGroup(matched, share);
+    const targets = byTarget(this.readers.keys(), this.webhooks);
+    const isForAll = all.some(takesBack);
+    for (const [target, concerned] of concernedOf(all, targets).entries()) {
+      const share = targets[target] ?? none;
+      const groups = isForAll || inBoth(this.withReverted, share).length > 0 ? all : concerned.keys();
+      for (const matched of groups) yield* this.writeGroup(matched, share, concerned.get(matched) ?? none);
+    }
   }
 
   /** Writes ledgers and positions. */

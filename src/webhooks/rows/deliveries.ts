@@ -41,8 +41,9 @@ const createMessages = (db: WebhookDatabases, { tally }: Transactions) => ({
   share: (message: Message, count: number, known: number | undefined): number => {
     const kept = known === undefined ? undefined : db.messages.get(known);
     const id = known ?? tally().add(counters.lastMessage, 1);
-    // A new one goes behind all others, so that pages are filled.
-    db.messages.putSync(id, { ...message, references: (kept?.references ?? 0) + count }, { append: known === undefined });
+    // The number of a new one is above all others: with `append`, LMDB begins a new page and does not divide a full one in two.
+    const isPut: unknown = db.messages.putSync(id, { ...message, references: (kept?.references ?? 0) + count }, { append: known === undefined });
+    if (isPut === false) throw new Error(`webhooks.mdb has messages above ${id}, the number of the next one`);
     return id;
   },
   release: (id: number): void => {
