@@ -30,4 +30,3 @@ export const clientProgram = (url: string): string => `
   return { supply: typeof supply, height: block.height, rows, events, code, proven, step };
 `;
 export const expected = { proven: true, step: "round", supply: "bigint", height: 60, rows: 60, events: [56, 57, 58, 59, 60], code: "WALLET_NOT_FOUND" };
-

@@ -47,7 +47,7 @@ describe("A replica, asked by every route of its document", () => {
     const node = await new TestNode(150).start();
     node.pool.push({ ...(transactions.at(-1) as TransactionData) });
     const replica = await startReplica(node);
-    // Replies that tell the time are compared too, but times of events must be the node's.
+    // Replies that tell the time are compared too.
     const now = Date.now();
     for (const { clock } of [node, replica]) clock.stopAt(now);
     const document = (await (await fetch(`${node.url}/openapi.json`)).json()) as Document;
@@ -97,6 +97,7 @@ describe("A replica, asked by every route of its document", () => {
       expect(failed, "questions that say nothing").to.deep.equal([]);
     };
     await expectSame();
+    // A replica that gave events times of its own would show.
     replica.clock.stopAt(now + 60_000);
     await node.grow(30);
     await level(node, replica);

@@ -245,33 +245,33 @@ export const matchAlone = async (
   return { ...matched, events, last: new Map(last === undefined ? [] : [[id, last]]) };
 };
 
-/** The webhooks by target, each target's ascending. They are written for together, as a target receives events in order, whichever of its webhooks they are for. */
-export const byTarget = (webhookIds: Iterable<number>, webhooks: ReadonlyMap<number, WebhookRow>): ReadonlySet<number>[] => {
-  const shares = new Map<string, Set<number>>();
-  for (const id of [...webhookIds].sort((a, b) => a - b)) {
-    const target = webhooks.get(id)?.target ?? "";
-    const share = shares.get(target);
-    if (share === undefined) shares.set(target, new Set([id]));
-    else share.add(id);
+/** The webhooks of one target. They are written for together, as a target receives events in order, whichever of its webhooks they are for. */
+export interface TargetMatch {
+  ids: Set<number>;
+  /** By group, the webhooks that any event of it is for, ascending. A group with no such event is absent. */
+  concerned: Map<GroupMatch, Set<number>>;
+}
+
+/** Groups by target: what each target's webhooks are told of. */
+export const byTarget = (all: readonly GroupMatch[], webhookIds: Iterable<number>, webhooks: ReadonlyMap<number, WebhookRow>): Iterable<TargetMatch> => {
+  const targets = new Map<string, TargetMatch>();
+  const targetOf = new Map<number, TargetMatch>();
+  for (const id of webhookIds) {
+    const url = webhooks.get(id)?.target ?? "";
+    const target = targets.get(url) ?? { ids: new Set(), concerned: new Map() };
+    targets.set(url, target);
+    target.ids.add(id);
+    targetOf.set(id, target);
   }
-  return [...shares.values()];
-};
-
-/** Of the webhooks of a target, those that any event of a group is for, ascending. */
-export type Concerned = ReadonlyMap<GroupMatch, ReadonlySet<number>>;
-
-export const concernedOf = (all: readonly GroupMatch[], targets: readonly ReadonlySet<number>[]): Concerned[] => {
-  const found = targets.map(() => new Map<GroupMatch, Set<number>>());
-  const foundFor = new Map(targets.flatMap((ids, target) => [...ids].map((id) => [id, found[target]] as const)));
   for (const matched of all) {
     for (const id of [...matched.last.keys()].sort((a, b) => a - b)) {
-      const concerned = foundFor.get(id);
+      const concerned = targetOf.get(id)?.concerned;
       const there = concerned?.get(matched);
       if (there === undefined) concerned?.set(matched, new Set([id]));
       else there.add(id);
     }
   }
-  return found;
+  return targets.values();
 };
 
 /** The ids that are in both, which ascend. */

@@ -8,7 +8,6 @@ import type { WebhookStore } from "../rows/store.js";
 import type { OnOutcome } from "../deliver/outcome.js";
 import {
   byTarget,
-  concernedOf,
   decide,
   type EventMatch,
   type GroupMatch,
@@ -18,6 +17,7 @@ import {
   ledgerBlock,
   noKnowledge,
   positionWithin,
+  type TargetMatch,
 } from "./match.js";
 import type { Reader } from "./positions.js";
 import { createLedger, type Ledger, type LedgerNeeds, type Withdrawals } from "./ledger.js";
@@ -108,8 +108,6 @@ const positionBefore = ({ group, before, after, isOffCursor }: GroupMatch, next:
   if (isOffCursor) return before;
   return next === undefined ? after : positionWithin(group, before, next, isBegun);
 };
-
-const none: ReadonlySet<number> = new Set();
 
 const subjectsIn = ({ events }: GroupMatch): Set<string> => new Set(events.flatMap(({ subject }) => subject ?? []));
 
@@ -229,7 +227,7 @@ class Writing {
   }
 
   /** Writes a group for the webhooks of a target. */
-  private *writeGroup(matched: GroupMatch, share: ReadonlySet<number>, concerned: ReadonlySet<number>) {
+  private *writeGroup(matched: GroupMatch, target: TargetMatch) {
     const pages = new Map<number, Page>();
     const open = (id: number): void => {
       if (pages.has(id) || !this.goesOn(id)) return;
@@ -238,11 +236,12 @@ class Writing {
       if (page.isBegun) this.transaction.reached.set(id, positionBefore(matched, matched.events[0]?.index ?? 0, true));
     };
     const forAll = takesBack(matched);
-    for (const id of share) {
+    for (const id of target.ids) {
       if (!forAll && !this.withReverted.has(id)) continue;
       open(id);
       if (!matched.isOffCursor) yield;
     }
+    const concerned = target.concerned.get(matched) ?? new Set<number>();
     for (const match of concerned.size === 0 ? [] : matched.events) {
       const ids = inBoth(match.ids, concerned);
       for (const id of ids) open(id);
@@ -262,12 +261,10 @@ class Writing {
   }
 
   *steps(all: readonly GroupMatch[]): Generator<void> {
-    const targets = byTarget(this.readers.keys(), this.webhooks);
     const isForAll = all.some(takesBack);
-    for (const [target, concerned] of concernedOf(all, targets).entries()) {
-      const share = targets[target] ?? none;
-      const groups = isForAll || inBoth(this.withReverted, share).length > 0 ? all : concerned.keys();
-      for (const matched of groups) yield* this.writeGroup(matched, share, concerned.get(matched) ?? none);
+    for (const target of byTarget(all, this.readers.keys(), this.webhooks)) {
+      const groups = isForAll || inBoth(this.withReverted, target.ids).length > 0 ? all : target.concerned.keys();
+      for (const matched of groups) yield* this.writeGroup(matched, target);
     }
   }
 

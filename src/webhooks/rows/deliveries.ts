@@ -42,6 +42,7 @@ const createMessages = (db: WebhookDatabases, { tally }: Transactions) => ({
     const kept = known === undefined ? undefined : db.messages.get(known);
     const id = known ?? tally().add(counters.lastMessage, 1);
     // The number of a new one is above all others: with `append`, LMDB begins a new page and does not divide a full one in two.
+    // What lmdb-js returns, against its type: false where the number is not.
     const isPut: unknown = db.messages.putSync(id, { ...message, references: (kept?.references ?? 0) + count }, { append: known === undefined });
     if (isPut === false) throw new Error(`webhooks.mdb has messages above ${id}, the number of the next one`);
     return id;
